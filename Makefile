@@ -1,0 +1,41 @@
+# `make demo` and `make test` do all their own set-up; everything lives in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip
+DEV := $(VENV)/.installed-dev
+USER := $(VENV)/.installed
+
+.PHONY: demo test lint types docs bench clean
+
+demo: $(USER)
+	$(BIN)/proponent demo --out demo
+
+test: $(DEV)
+	$(BIN)/python -m pytest -n 2
+
+lint: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(DEV)
+	$(BIN)/mypy
+
+docs: $(DEV)
+	$(BIN)/mkdocs build --strict
+
+clean:
+	rm -rf $(VENV) site demo
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --upgrade "pip>=25.1"
+
+# constraints.txt keeps every other package from replacing torch.
+$(USER): $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) install --quiet -c constraints.txt -e ".[figures]"
+	touch $@
+
+$(DEV): $(USER)
+	$(PIP) install --quiet -c constraints.txt -e ".[figures,polars]" --group test --group lint --group docs
+	touch $@

@@ -1,0 +1,6 @@
+"""Which training samples made a generative model what it is, without labels."""
+
+from proponent._version import __version__
+from proponent.scores import Ranking, Scores
+
+__all__ = ["Ranking", "Scores", "__version__"]

@@ -1,0 +1,5 @@
+"""Per-sample losses of stochastic models."""
+
+from proponent.objectives._objective import Objective, objective
+
+__all__ = ["Objective", "objective"]
