@@ -24,13 +24,11 @@ from torch.nn.functional import softplus
 from torch.utils.data import DataLoader, Dataset
 
 CARRIED = Path(__file__).parent.parent / ".carry"
-PICTURES = (
-    *(
-        "matplotlib" + part
-        for part in ("", ".axes", ".collections", ".colors", ".figure", ".image", ".pyplot")
-    ),
-    *("mpl_toolkits", "mpl_toolkits.axes_grid1"),
-)
+PICTURES = {
+    "matplotlib": ("axes", "collections", "colors", "figure", "image", "pyplot"),
+    "mpl_toolkits": ("axes_grid1",),
+    "PIL": ("Image",),
+}
 
 
 def captum_scores(
@@ -144,10 +142,10 @@ def _decode(decoder: nn.Sequential, z: Tensor) -> Tensor:
 
 def _captum() -> Any:
     """Import captum: the one installed, else the one carried beside the repository's files."""
-    try:
-        importlib.import_module("matplotlib")
-    except ImportError:
-        sys.modules.update({name: MagicMock() for name in PICTURES})  # its pictures; no score needs them
+    for package, modules in PICTURES.items():  # captum imports them at once; no score needs them
+        if importlib.util.find_spec(package) is None:
+            absent = [package, *(f"{package}.{module}" for module in modules)]
+            sys.modules.update({name: MagicMock() for name in absent})
     if importlib.util.find_spec("captum") is None:
         sys.path.append(str(CARRIED))
     return importlib.import_module("captum.influence")
