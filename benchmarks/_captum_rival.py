@@ -23,6 +23,8 @@ from torch import Tensor, nn
 from torch.nn.functional import softplus
 from torch.utils.data import DataLoader, Dataset
 
+from _workload import Workload
+
 CARRIED = Path(__file__).parent.parent / ".carry"
 PICTURES = {
     "matplotlib": ("axes", "collections", "colors", "figure", "image", "pyplot"),
@@ -31,61 +33,35 @@ PICTURES = {
 }
 
 
-def captum_scores(
-    vae: nn.Module,
-    beta: float,
-    samples: Tensor,
-    queries: Tensor,
-    noise: Tensor,
-    query_noise: Tensor,
-    batch_size: int,
-    fast: bool,
-) -> Tensor:
-    """Compute ``[n, q]`` inner products of the gradients of the negative ELBO with captum.
+def captum_scores(work: Workload, batch_size: int, fast: bool) -> Tensor:
+    """Compute ``[n, q]`` inner products of gradients with captum.
 
     Args:
-        vae: A VAE with `encode` and a sequential `decoder`, trained with a Bernoulli likelihood.
-        beta: The weight of the KL.
-        samples: Training images.
-        queries: Images that are asked about.
-        noise: ``[m, d]`` draws of the role train.
-        query_noise: The same for the role query.
+        work: What to score.
         batch_size: How many training images captum takes at once.
         fast: `sample_wise_grads_per_batch`, or one backward pass a sample.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns that it sets requires_grad on the inputs
-        return (
-            _tracin(vae, beta, samples, noise, query_noise, batch_size, fast).influence((queries, queries)).T
-        )
+        queries = DataLoader(_Batches(work.queries, batch_size), batch_size=None)
+        return _tracin(work, batch_size, fast).influence(queries).T
 
 
-def captum_self_influence(
-    vae: nn.Module, beta: float, samples: Tensor, noise: Tensor, batch_size: int, fast: bool
-) -> Tensor:
-    """Compute ``[n]`` squared norms; captum has one gradient for both sides, so this is the biased form."""
+def captum_self_influence(work: Workload, batch_size: int, fast: bool) -> Tensor:
+    """Compute ``[n]`` squared norms: captum has one gradient for both sides, so this is the biased form."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tracin = _tracin(vae, beta, samples, noise, noise, batch_size, fast)
-        return tracin.self_influence(outer_loop_by_checkpoints=True)
+        return _tracin(work, batch_size, fast).self_influence(outer_loop_by_checkpoints=True)
 
 
-def _tracin(
-    vae: nn.Module,
-    beta: float,
-    samples: Tensor,
-    noise: Tensor,
-    query_noise: Tensor,
-    batch_size: int,
-    fast: bool,
-) -> Any:
+def _tracin(work: Workload, batch_size: int, fast: bool) -> Any:
     return _captum().TracInCP(
-        _Encoder(vae),
-        DataLoader(_Batches(samples, batch_size), batch_size=None),
+        _Encoder(work.vae),
+        DataLoader(_Batches(work.samples, batch_size), batch_size=None),
         checkpoints=["as it stands"],
         checkpoints_load_func=lambda model, checkpoint: 1.0,
-        loss_fn=_loss(vae, beta, noise, fast),
-        test_loss_fn=_loss(vae, beta, query_noise, fast),
+        loss_fn=_loss(work, work.noise, fast),
+        test_loss_fn=_loss(work, work.query_noise, fast),
         batch_size=None,
         sample_wise_grads_per_batch=fast,
     )
@@ -117,14 +93,14 @@ class _Batches(Dataset):  # type: ignore[type-arg]
         return self.parts[index], self.parts[index]
 
 
-def _loss(vae: nn.Module, beta: float, noise: Tensor, fast: bool) -> Callable[[Tensor, Tensor], Tensor]:
+def _loss(work: Workload, noise: Tensor, fast: bool) -> Callable[[Tensor, Tensor], Tensor]:
     def loss(code: Tensor, x: Tensor) -> Tensor:
         mean, log_variance = code.chunk(2, 1)
         z = mean[:, None] + (log_variance / 2).exp()[:, None] * noise  # [n, m, d]
-        logits = _decode(vae.decoder, z)  # [n, m, pixels]
+        logits = _decode(work.vae.decoder, z)  # [n, m, pixels]
         reconstruction = (softplus(logits) - logits * x.flatten(1)[:, None]).sum(2).mean(1)
         kl = (mean.square() + log_variance.exp() - 1 - log_variance).sum(1) / 2
-        losses = reconstruction + beta * kl
+        losses = reconstruction + work.beta * kl
         return losses.sum() if fast else losses
 
     loss.reduction = "sum" if fast else "none"  # type: ignore[attr-defined]

@@ -6,46 +6,27 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
+from _workload import Workload
 from proponent.objectives import Objective
 
 
-def vmap_scores(
-    model: nn.Module,
-    objective: Objective,
-    samples: Tensor,
-    queries: Tensor,
-    noise: Tensor,
-    query_noise: Tensor,
-    chunk: int,
-) -> Tensor:
-    """Compute ``[n, q]`` inner products of gradients.
-
-    Args:
-        model: The model.
-        objective: Its loss.
-        samples: Training samples.
-        queries: Samples that are asked about.
-        noise: The draws of the role train.
-        query_noise: The draws of the role query.
-        chunk: How many gradients are formed at once.
-    """
+def vmap_scores(work: Workload, chunk: int) -> Tensor:
+    """Compute ``[n, q]`` inner products of gradients, of which `chunk` are formed at once."""
     asked = [
         torch.cat(parts)
-        for parts in zip(*_gradients(model, objective, queries, query_noise, chunk), strict=True)
+        for parts in zip(*_gradients(work, work.queries, work.query_noise, chunk), strict=True)
     ]
     return torch.cat(
         [
             sum(G @ Q.T for G, Q in zip(gradients, asked, strict=True))
-            for gradients in _gradients(model, objective, samples, noise, chunk)
+            for gradients in _gradients(work, work.samples, work.noise, chunk)
         ]
     )
 
 
-def _gradients(
-    model: nn.Module, objective: Objective, samples: Tensor, noise: Tensor, chunk: int
-) -> Iterator[list[Tensor]]:
+def _gradients(work: Workload, samples: Tensor, noise: Tensor, chunk: int) -> Iterator[list[Tensor]]:
     """The gradients of each chunk, one matrix a parameter."""
-    losses = _Losses(model, objective)
+    losses = _Losses(work.vae, work.objective)
     parameters = {name: parameter.detach() for name, parameter in losses.named_parameters()}
 
     def loss(parameters: dict[str, Tensor], sample: Tensor) -> Tensor:
