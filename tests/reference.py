@@ -39,7 +39,7 @@ def per_sample_gradients(
 
 def flat(gradients: Mapping[str, Tensor]) -> Tensor:
     """The gradients as one matrix ``[n, p]``, parameters in the order of the mapping."""
-    return torch.cat([gradient.flatten(1) for gradient in gradients.values()], 1)
+    return torch.cat([gradient.reshape(len(gradient), -1) for gradient in gradients.values()], 1)
 
 
 def influence(

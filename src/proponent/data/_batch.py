@@ -49,12 +49,12 @@ def take(batch: Batch, index: Tensor | slice) -> Batch:
     >>> take({"x": torch.arange(4)}, slice(1, 3))
     {'x': tensor([1, 2])}
     """
-    return _map(lambda part: part[index], batch)
+    return map_leaves(lambda part: part[index], batch)
 
 
 def move(batch: Batch, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> Batch:
     """Bring a batch to a device, and its floating-point parts to a dtype; integers keep theirs."""
-    return _map(
+    return map_leaves(
         lambda part: part.to(device=device, dtype=dtype if part.is_floating_point() else None),
         batch,
     )
@@ -114,9 +114,10 @@ def _leaves(batch: Batch) -> list[Tensor]:
     return leaves
 
 
-def _map(function: Callable[[Tensor], Tensor], batch: Batch) -> Batch:
+def map_leaves(function: Callable[[Tensor], Tensor], batch: Batch) -> Batch:
+    """Apply a function to every tensor of a batch."""
     if isinstance(batch, Tensor):
         return function(batch)
     if isinstance(batch, dict):
-        return {key: _map(function, part) for key, part in batch.items()}
-    return tuple(_map(function, part) for part in batch)
+        return {key: map_leaves(function, part) for key, part in batch.items()}
+    return tuple(map_leaves(function, part) for part in batch)

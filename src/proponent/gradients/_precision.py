@@ -1,0 +1,41 @@
+"""Precisions by name: in which arithmetic gradients are computed.
+
+- ``float64``: for references.
+- ``float32``: the default. Products in full float32, also on GPUs that would round them.
+- ``tf32``: float32 numbers whose products on an NVIDIA GPU keep 10 bits; elsewhere as float32.
+- ``bfloat16``: matrix products of bfloat16 numbers through autocast; losses and sums in float32.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+PRECISIONS = ("float64", "float32", "tf32", "bfloat16")
+
+
+def check_precision(name: str) -> None:
+    """Refuse a precision that is not there.
+
+    Raises:
+        ValueError: Names those that are.
+    """
+    if name not in PRECISIONS:
+        raise ValueError(f"`precision` must be one of {', '.join(PRECISIONS)}, got {name!r}.")
+
+
+def parameter_dtype(name: str) -> torch.dtype:
+    """The dtype in which parameters and samples are held."""
+    return torch.float64 if name == "float64" else torch.float32
+
+
+@contextmanager
+def precision(name: str, device: torch.device) -> Iterator[None]:
+    """Compute in a precision within the block, and leave the process's settings as they were."""
+    matmul, cudnn = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = name == "tf32"
+    try:
+        with torch.autocast(device.type, torch.bfloat16, enabled=name == "bfloat16"):
+            yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = matmul, cudnn
