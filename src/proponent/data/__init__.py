@@ -1,5 +1,32 @@
 """Samples as the library sees them."""
 
-from proponent.data._batch import Batch, as_batch, batch_size, check_finite, concatenate, move, take
+from proponent.data._array_file import read_array
+from proponent.data._batch import (
+    Batch,
+    as_batch,
+    batch_size,
+    check_finite,
+    concatenate,
+    map_leaves,
+    move,
+    take,
+)
+from proponent.data._digits import PlantedDigits, digits_with_patches
+from proponent.data._fingerprint import fingerprint
+from proponent.data._scale import as_floats
 
-__all__ = ["Batch", "as_batch", "batch_size", "check_finite", "concatenate", "move", "take"]
+__all__ = [
+    "Batch",
+    "PlantedDigits",
+    "as_batch",
+    "as_floats",
+    "batch_size",
+    "check_finite",
+    "concatenate",
+    "digits_with_patches",
+    "fingerprint",
+    "map_leaves",
+    "move",
+    "read_array",
+    "take",
+]
