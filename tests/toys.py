@@ -14,7 +14,7 @@ from torch.nn.utils.parametrizations import weight_norm
 
 import toy_models as zoo
 from proponent.data import Batch
-from proponent.objectives import Objective, objective
+from proponent.objectives import Elbo, Objective, objective
 from proponent.randomness import keyed_normal
 
 SAMPLES, DRAWS = 5, 3
@@ -263,6 +263,27 @@ add(
     objective(lambda model, batch, noise: per_sample(model(batch["x"])) * batch["weight"]),
     {"x": x4, "weight": uniform(SAMPLES)},
 )
+
+# --- VAEs, each with another form of the ELBO ---------------------------------------------------------
+
+square_images = uniform(SAMPLES, 2, 8, 8)
+vaes: dict[str, tuple[Callable[[], nn.Module], Elbo, Tensor]] = {
+    "mlp-vae": (zoo.mlp_vae, Elbo(beta=4.0), uniform(SAMPLES, 6)),
+    "mlp-vae-gaussian": (zoo.mlp_vae, Elbo(beta=2.0, likelihood="gaussian", scale=0.5), x6),
+    "mlp-vae-gaussian-learned": (zoo.learned_variance_vae, Elbo(beta=0.5, likelihood="gaussian-learned"), x6),
+    "mlp-vae-reconstruction": (zoo.mlp_vae, Elbo(part="reconstruction"), uniform(SAMPLES, 6)),
+    "mlp-vae-kl": (zoo.mlp_vae, Elbo(beta=3.0, part="kl"), uniform(SAMPLES, 6)),
+    "mlp-vae-score-function": (
+        zoo.mlp_vae,
+        Elbo(beta=2.0, estimator="score-function"),
+        uniform(SAMPLES, 6),
+    ),
+    "conv-vae": (zoo.conv_vae, Elbo(beta=2.0, likelihood="squared-error"), square_images),
+    "conv-vae-bernoulli": (zoo.conv_vae, Elbo(beta=2.0), square_images),
+}
+for name, (build, elbo, samples) in vaes.items():
+    shape = elbo.noise_shape(build())
+    add(name, build, elbo, samples, None if shape is None else normal(DRAWS, *shape, key="noise"))
 
 # --- Samples that are coupled -------------------------------------------------------------------------
 

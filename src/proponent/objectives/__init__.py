@@ -1,5 +1,6 @@
 """Per-sample losses of stochastic models."""
 
+from proponent.objectives._elbo import Elbo
 from proponent.objectives._objective import Objective, objective
 
-__all__ = ["Objective", "objective"]
+__all__ = ["Elbo", "Objective", "objective"]
