@@ -1,7 +1,7 @@
 """What an objective is: a loss for every sample, with the noise as an argument."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,8 +80,8 @@ class FunctionObjective(Objective):
 
 
 def objective(
-    function: LossFunction,
-    noise_shape: tuple[int, ...] | None = None,
+    function: LossFunction | Any,  # anything, so that our own message speaks first
+    noise_shape: Sequence[int] | None = None,
     per_sample_noise: bool = False,
 ) -> Objective:
     r"""Make an objective of a function ``(model, batch, noise) -> losses [n]``.
