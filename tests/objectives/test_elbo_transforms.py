@@ -8,6 +8,7 @@ from torch.overrides import TorchFunctionMode
 from asserts import assert_close, assert_gradients_close
 from proponent.models import MLPVAE
 from proponent.objectives import Elbo
+from proponent.objectives._gaussian_code import kl_to_prior
 from reference import per_sample_gradients
 from toys import TOYS
 
@@ -92,3 +93,11 @@ def test_float64_stays_float64():
     toy = TOYS["mlp-vae"]
     assert toy.objective(toy.model(), toy.samples, toy.noise).dtype == torch.float64
     assert toy.objective(toy.model(), toy.samples, toy.noise.float()).dtype == torch.float64
+
+
+def test_the_divergence_of_a_model_in_half_precision_is_taken_in_float32():
+    model = MLPVAE(100, 64, generator=torch.Generator().manual_seed(0)).bfloat16()
+    x = torch.rand(6, 100, generator=torch.Generator().manual_seed(1)).bfloat16()
+    kl = Elbo(part="kl")(model, x, None)
+    assert kl.dtype == torch.float32
+    assert_close(kl, kl_to_prior(*(code.detach().double() for code in model.encode(x))), 1e-6)
