@@ -1,7 +1,11 @@
 """Training that keeps its trajectory."""
 
 from proponent.training._checkpoint import Checkpoint
+from proponent.training._divergence import DivergedError
+from proponent.training._fit import fit
 from proponent.training._optimizer import Optimizer
+from proponent.training._run import Run
+from proponent.training._stream import Stream
 from proponent.training._trajectory import Trajectory
 
-__all__ = ["Checkpoint", "Optimizer", "Trajectory"]
+__all__ = ["Checkpoint", "DivergedError", "Optimizer", "Run", "Stream", "Trajectory", "fit"]

@@ -1,0 +1,119 @@
+"""What is trained: one model, or several as one batched model, seen as tensors and a loss."""
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from proponent.data import Batch
+from proponent.objectives import Objective
+
+Tensors = dict[str, Tensor]
+
+
+class Learner(ABC):
+    """Trainable tensors and the loss that depends on them.
+
+    Attributes:
+        members: How many models are stacked along a leading axis of every tensor, or none for a single
+            model without that axis.
+        parameters: What is trained: leaves that are changed in place.
+    """
+
+    members: int | None
+    parameters: Tensors
+
+    @abstractmethod
+    def losses(self, batch: Batch, noise: Tensor | None) -> Tensor:
+        """The losses ``[n]``, or ``[members, n]`` of a batch ``[members, n, ...]``."""
+
+    @abstractmethod
+    def tensors(self) -> Tensors:
+        """Everything that belongs to the models' state, by the names of a state dict."""
+
+    @abstractmethod
+    def changing(self) -> list[Tensor]:
+        """Everything that a step may change, buffers that no state dict has included."""
+
+    @abstractmethod
+    def example(self) -> nn.Module:
+        """A model of the kind that is trained, to be asked about its shapes."""
+
+    @abstractmethod
+    def models(self) -> list[nn.Module]:
+        """The models as they are now, in evaluation mode."""
+
+    def place(self) -> tuple[torch.device, torch.dtype]:
+        """On which device and in which dtype training goes on."""
+        first = next(iter(self.parameters.values()))
+        return first.device, first.dtype
+
+    def split(self, tensors: Mapping[str, Tensor]) -> list[Tensors]:
+        """Part what is stacked by member."""
+        if self.members is None:
+            return [dict(tensors)]
+        return [{name: tensor[i] for name, tensor in tensors.items()} for i in range(self.members)]
+
+    @torch.no_grad()
+    def fill(self, tensors: Mapping[str, Tensor], members: Sequence[Mapping[str, Tensor]]) -> None:
+        """Write each member's numbers into tensors such as `split` parts."""
+        for ours, theirs in zip(self.split(tensors), members, strict=True):
+            for name, tensor in ours.items():
+                tensor.copy_(theirs[name])
+
+
+class SingleModel(Learner):
+    """One model, trained as it is.
+
+    Args:
+        model: It is copied.
+        objective: The loss.
+        device: Where it is trained, or none for where it is.
+        dtype: In which its floating-point numbers are held.
+    """
+
+    def __init__(
+        self, model: nn.Module, objective: Objective, device: torch.device | str | None, dtype: torch.dtype
+    ) -> None:
+        self.members = None
+        self.model = copy.deepcopy(model).to(device, dtype).train()
+        self.objective = objective
+        self.parameters = trainable(self.model)
+
+    def losses(self, batch: Batch, noise: Tensor | None) -> Tensor:
+        """The objective's."""
+        return self.objective(self.model, batch, noise)
+
+    def tensors(self) -> Tensors:
+        """The state dict."""
+        return dict(self.model.state_dict())
+
+    def changing(self) -> list[Tensor]:
+        """Parameters and buffers."""
+        return [*self.parameters.values(), *self.model.buffers()]
+
+    def example(self) -> nn.Module:
+        """The model."""
+        return self.model
+
+    def models(self) -> list[nn.Module]:
+        """The model."""
+        return [self.model.eval()]
+
+
+def trainable(model: nn.Module) -> Tensors:
+    """The parameters that want a gradient.
+
+    Raises:
+        ValueError: None does.
+    """
+    parameters: Tensors = {
+        name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad
+    }
+    if not parameters:
+        raise ValueError(
+            "`model` must have a parameter with `requires_grad`, got none. Nothing can be trained."
+        )
+    return parameters

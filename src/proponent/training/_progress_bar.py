@@ -1,0 +1,34 @@
+"""Progress with losses on the terminal."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from tqdm import tqdm
+
+# (steps made, mean loss since the last call)
+Report = Callable[[int, float], None]
+
+_SECONDS_BEFORE_IT_SHOWS = 2
+
+
+@contextmanager
+def reporting(progress: bool | Report, steps: int, start: int) -> Iterator[Report]:
+    """Give what is told of progress: a function of the user's, a bar on a terminal, or nothing.
+
+    Args:
+        progress: The function, or whether to show a bar. It shows after two seconds, and not where standard
+            error is no terminal.
+        steps: How many there will be.
+        start: How many there are already.
+    """
+    if not isinstance(progress, bool):
+        yield progress
+        return
+    hidden = None if progress else True
+    with tqdm(total=steps, initial=start, unit="step", delay=_SECONDS_BEFORE_IT_SHOWS, disable=hidden) as bar:
+
+        def report(step: int, loss: float) -> None:
+            bar.set_postfix(loss=f"{loss:.6g}", refresh=False)
+            bar.update(step - bar.n)
+
+        yield report

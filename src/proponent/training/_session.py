@@ -1,0 +1,149 @@
+"""A training from its settings to its runs, the same for one model and for many at once."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from proponent.data import Batch, batch_size, fingerprint, move
+from proponent.objectives import Objective
+from proponent.storage import whole_file
+from proponent.training._feed import Feed
+from proponent.training._folder import FolderKeeper
+from proponent.training._graph import Graphed
+from proponent.training._keeper import Course, Keeper, MemoryKeeper
+from proponent.training._learner import Learner
+from proponent.training._loop import Loop
+from proponent.training._plan import Plan
+from proponent.training._progress_bar import Report, reporting
+from proponent.training._rules import make_rule
+from proponent.training._run import Run
+from proponent.training._runner import Eager, Runner
+from proponent.training._source import own_copy
+from proponent.training._step import Step
+from proponent.training._stream import Stream
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """What one member of a training is given.
+
+    Attributes:
+        seed: Of its batches and noise.
+        learning_rate: Its rate.
+        objective: Its loss.
+        subset: The samples that it sees, by position, or none for all.
+        directory: Where its checkpoints go, or none for memory.
+    """
+
+    seed: int
+    learning_rate: float
+    objective: Objective
+    subset: Tensor | None
+    directory: Path | None
+
+
+def train(
+    learner: Learner,
+    plan: Plan,
+    samples: Batch,
+    assignments: Sequence[Assignment],
+    progress: bool | Report,
+    cuda_graph: bool,
+) -> list[Run]:
+    """Train what the learner holds, from where its folders stand, and give a run for each member."""
+    device, dtype = learner.place()
+    streams = [_stream(learner, plan, samples, each, device, dtype) for each in assignments]
+    rates = torch.tensor([each.learning_rate for each in assignments], device=device, dtype=torch.float64)
+    rule = make_rule(learner.parameters, plan.optimizer, rates if learner.members else rates[0])
+    step = Step(learner, rule, plan.precision)
+    loop = Loop(
+        plan=plan,
+        step=step,
+        feed=_feed(streams, assignments, learner, device),
+        runner=_runner(step, move(samples, device, dtype), assignments[0].seed, cuda_graph),
+        keepers=_keepers(learner, plan, samples, assignments, streams),
+        rates=[each.learning_rate for each in assignments],
+    )
+    loop.resume()
+    with (
+        torch.random.fork_rng([device] if device.type == "cuda" else []),
+        reporting(progress, plan.steps, loop.done) as report,
+    ):
+        loop.run(report)
+    return _runs(loop)
+
+
+def _stream(
+    learner: Learner, plan: Plan, samples: Batch, own: Assignment, device: torch.device, dtype: torch.dtype
+) -> Stream:
+    count = batch_size(samples) if own.subset is None else len(own.subset)
+    size = min(plan.batch_size, count)
+    draw = own.objective.noise_shape(learner.example())
+    each = (size, plan.draws) if own.objective.per_sample_noise else (plan.draws,)
+    return Stream(own.seed, count, size, None if draw is None else (*each, *draw), device, dtype)
+
+
+def _feed(
+    streams: Sequence[Stream], assignments: Sequence[Assignment], learner: Learner, device: torch.device
+) -> Feed:
+    subsets = [None if each.subset is None else each.subset.to(device) for each in assignments]
+    return Feed(streams, subsets, stacked=learner.members is not None)
+
+
+def _runner(step: Step, data: Batch, seed: int, cuda_graph: bool) -> Runner:
+    if step.device.type == "cuda" and cuda_graph:
+        return Graphed(step, data, seed)
+    return Eager(step, data, seed)
+
+
+def _keepers(
+    learner: Learner,
+    plan: Plan,
+    samples: Batch,
+    assignments: Sequence[Assignment],
+    streams: Sequence[Stream],
+) -> list[Keeper]:
+    shared = plan.describe() | {"members": learner.members, "samples": fingerprint(samples)}
+    starts = learner.split(learner.tensors())
+    keepers: list[Keeper] = []
+    for own, stream, start in zip(assignments, streams, starts, strict=True):
+        training = shared | _own_facts(own, stream)
+        course = Course(plan.optimizer, own.learning_rate, stream.sample_count, training, _digest(start))
+        keepers.append(MemoryKeeper(course) if own.directory is None else FolderKeeper(own.directory, course))
+        if own.directory is not None and own.subset is not None:
+            with whole_file(own.directory / "subset.npy") as path:
+                np.save(path, own.subset.numpy())
+    return keepers
+
+
+def _own_facts(own: Assignment, stream: Stream) -> dict[str, Any]:
+    facts = {
+        "seed": own.seed,
+        "batch_size": stream.batch_size,
+        "learning_rate": own.learning_rate,
+        "objective": own.objective.describe(),
+        "subset": None if own.subset is None else fingerprint(own.subset),
+        "stream": stream.describe(),
+    }
+    read_back: dict[str, Any] = json.loads(json.dumps(facts))  # tuples turn to lists, as in a file
+    return read_back
+
+
+def _digest(tensors: Mapping[str, Tensor]) -> str:
+    return hashlib.sha256(safetensors.torch.save(own_copy(tensors))).hexdigest()
+
+
+def _runs(loop: Loop) -> list[Run]:
+    ends = np.minimum((np.arange(len(loop.losses)) + 1) * loop.plan.log_every, loop.plan.steps)
+    return [
+        Run(keeper.trajectory(), loop.losses[:, i].numpy(), ends, model, keeper.directory)
+        for i, (keeper, model) in enumerate(zip(loop.keepers, loop.step.learner.models(), strict=True))
+    ]
