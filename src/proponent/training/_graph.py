@@ -47,18 +47,20 @@ class Graphed:
         while done < len(positions):
             length = self.length if len(positions) - done >= self.length else 1
             rows = slice(done, done + length)
+            captured = self._captured(positions[rows], None if noise is None else noise[rows])
             seed_torch(self.seed, first + done, self.step.device)
-            losses.append(self._replay(positions[rows], None if noise is None else noise[rows]))
+            captured.graph.replay()
+            losses.append(captured.losses.clone())
             done += length
         return torch.cat(losses)
 
-    def _replay(self, positions: Tensor, noise: Tensor | None) -> Tensor:
+    def _captured(self, positions: Tensor, noise: Tensor | None) -> _Captured:
+        """The graph of as many steps, its buffers filled."""
         captured = self.graphs.get(len(positions)) or self._capture(positions, noise)
         captured.positions.copy_(positions)
         if captured.noise is not None and noise is not None:
             captured.noise.copy_(noise)
-        captured.graph.replay()
-        return captured.losses.clone()
+        return captured
 
     def _capture(self, positions: Tensor, noise: Tensor | None) -> _Captured:
         positions, noise = positions.clone(), None if noise is None else noise.clone()

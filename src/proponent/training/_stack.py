@@ -1,0 +1,148 @@
+"""Many models of one architecture as one batched model."""
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, vmap
+
+from proponent.data import Batch
+from proponent.objectives import Elbo, Objective
+from proponent.training._learner import Learner, Tensors, trainable
+
+# (model, batch, noise, beta) -> losses; beta is a member's own, or none where members share the objective
+MemberLoss = Callable[[nn.Module, Any, Any, Any], Tensor]
+
+
+class StackedModels(Learner):
+    """Models whose parameters are stacked along a leading axis, and trained by `torch.func.vmap`.
+
+    Args:
+        models: The members' models, alike but for their numbers.
+        objectives: The members' losses: the same, or ELBOs that differ in beta.
+        device: Where they are trained, or none for where they are.
+        dtype: In which their floating-point numbers are held.
+
+    Raises:
+        ValueError: The models are of several architectures, or the objectives differ in more than beta.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[nn.Module],
+        objectives: Sequence[Objective],
+        device: torch.device | str | None,
+        dtype: torch.dtype,
+    ) -> None:
+        _check_alike(models)
+        self.members = len(models)
+        self.template = copy.deepcopy(models[0]).to(device, dtype).train()
+        wanted = trainable(self.template)
+        self.parameters = {
+            name: _stacked(models, name, like).requires_grad_() for name, like in wanted.items()
+        }
+        self.others = {
+            name: _stacked(models, name, like)
+            for name, like in [*self.template.named_parameters(), *self.template.named_buffers()]
+            if name not in wanted
+        }
+        loss, betas = _common_loss(objectives)
+        self.betas = None if betas is None else torch.tensor(betas, device=self.place()[0], dtype=dtype)
+        self.loss = _Loss(self.template, loss)
+
+    def losses(self, batch: Batch, noise: Tensor | None) -> Tensor:
+        """Every member's losses on its own batch."""
+        arguments = (self.parameters, self.others, batch, noise, self.betas)
+        in_dims = tuple(None if each is None or each == {} else 0 for each in arguments)
+        losses: Tensor = vmap(self._member_losses, in_dims, randomness="different")(*arguments)
+        return losses
+
+    def tensors(self) -> Tensors:
+        """The members' state dicts, stacked."""
+        own = {**self.parameters, **self.others}
+        names = {id(tensor): name for name, tensor in self._own_of_template()}
+        state = self.template.state_dict(keep_vars=True)
+        return {name: own[names[id(tensor)]].detach() for name, tensor in state.items()}
+
+    def changing(self) -> list[Tensor]:
+        """Parameters and buffers."""
+        return [*self.parameters.values(), *self.others.values()]
+
+    def example(self) -> nn.Module:
+        """The model whose shapes all have."""
+        return self.template
+
+    def models(self) -> list[nn.Module]:
+        """A model for each member."""
+        models = []
+        for state in self.split(self.tensors()):
+            model = copy.deepcopy(self.template).eval()
+            model.load_state_dict(state)
+            models.append(model)
+        return models
+
+    def _member_losses(
+        self,
+        parameters: Tensors,
+        others: Tensors,
+        batch: Batch,
+        noise: Tensor | None,
+        beta: Tensor | None,
+    ) -> Tensor:
+        own = {f"model.{name}": tensor for name, tensor in [*parameters.items(), *others.items()]}
+        losses: Tensor = functional_call(self.loss, own, (batch, noise, beta))
+        return losses
+
+    def _own_of_template(self) -> list[tuple[str, Tensor]]:
+        return [*self.template.named_parameters(), *self.template.named_buffers()]
+
+
+class _Loss(nn.Module):
+    """A loss as a module around the model, whose parameters `functional_call` can exchange."""
+
+    def __init__(self, model: nn.Module, loss: MemberLoss) -> None:
+        super().__init__()
+        self.model, self.loss = model, loss
+
+    def forward(self, batch: Batch, noise: Tensor | None, beta: Tensor | None) -> Tensor:
+        return self.loss(self.model, batch, noise, beta)
+
+
+def _common_loss(objectives: Sequence[Objective]) -> tuple[MemberLoss, list[float] | None]:
+    """One loss for all members, and the betas in which they differ."""
+    first = objectives[0]
+    if all(each == first for each in objectives):
+        return lambda model, batch, noise, beta: first(model, batch, noise), None
+    elbos = [each for each in objectives if isinstance(each, Elbo)]
+    if len(elbos) == len(objectives) and len({replace(each, beta=1.0) for each in elbos}) == 1:
+        return elbos[0].at_beta, [each.beta for each in elbos]
+    raise ValueError(
+        "The members' objectives must be the same, or ELBOs that differ in `beta` alone. Train those that "
+        "differ in more with `fit`, or as ensembles of their own."
+    )
+
+
+def _stacked(models: Sequence[nn.Module], name: str, like: Tensor) -> Tensor:
+    parent, _, leaf = name.rpartition(".")
+    tensors = [getattr(model.get_submodule(parent), leaf).detach() for model in models]
+    return torch.stack([tensor.to(like.device, like.dtype) for tensor in tensors])
+
+
+def _check_alike(models: Sequence[nn.Module]) -> None:
+    first = _shapes(models[0])
+    for number, model in enumerate(models):
+        other = _shapes(model)
+        differing = [name for name in {**first, **other} if first.get(name) != other.get(name)]
+        if differing:
+            raise ValueError(
+                f"The members' models must be alike but for their numbers, but model {number} differs from "
+                f"model 0 in {', '.join(differing[:5])}. Train them as ensembles of their own."
+            )
+
+
+def _shapes(model: nn.Module) -> Mapping[str, tuple[int, ...]]:
+    named = [*model.named_parameters(), *model.named_buffers()]
+    return {name: tuple(tensor.shape) for name, tensor in named}
