@@ -8,9 +8,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
-import proponent as pp
 from _harness import Settings
 from proponent.gradients import GradientCapture, inner_products, prepare_queries
+from proponent.models import MLPVAE, ConvVAE
+from proponent.objectives import Elbo
 from proponent.randomness import keyed_generator, keyed_normal, keyed_seed
 
 QUERIES, DRAWS, LATENT = 128, 16, 128  # the paper's
@@ -37,9 +38,9 @@ class Workload:
     query_noise: Tensor
 
     @property
-    def objective(self) -> pp.Elbo:
+    def objective(self) -> Elbo:
         """The negative ELBO with a Bernoulli likelihood."""
-        return pp.Elbo(beta=self.beta, likelihood="bernoulli")
+        return Elbo(beta=self.beta, likelihood="bernoulli")
 
     def first(self, samples: int, queries: int = QUERIES) -> "Workload":
         """The same with fewer samples and queries."""
@@ -56,7 +57,7 @@ def mlp_workload(settings: Settings, samples: int, queries: int = QUERIES) -> Wo
     """The paper's multilayer perceptron on images of 28 x 28."""
     latent = 4 if settings.smoke else LATENT
     generator = keyed_generator(settings.seed, "model")
-    vae = pp.models.MLPVAE(data_dim=784, latent_dim=latent, generator=generator)
+    vae = MLPVAE(data_dim=784, latent_dim=latent, generator=generator)
     return _workload(vae, 4.0, (1, 28, 28), settings, samples, queries)
 
 
@@ -64,7 +65,7 @@ def conv_workload(settings: Settings, samples: int, queries: int = QUERIES) -> W
     """The paper's convolutional model on images of 3 x 64 x 64."""
     latent = 4 if settings.smoke else LATENT
     generator = keyed_generator(settings.seed, "model")
-    vae = pp.models.ConvVAE(latent_dim=latent, generator=generator)
+    vae = ConvVAE(latent_dim=latent, generator=generator)
     return _workload(vae, 2.0, (3, 64, 64), settings, samples, queries)
 
 
@@ -86,7 +87,7 @@ def _workload(
     vae: nn.Module, beta: float, shape: tuple[int, int, int], settings: Settings, samples: int, queries: int
 ) -> Workload:
     vae, seed = vae.to(settings.device), settings.seed
-    flat = isinstance(vae, pp.models.MLPVAE)
+    flat = isinstance(vae, MLPVAE)
     images = [
         _images(count, shape, settings, role) for count, role in ((samples, "samples"), (queries, "queries"))
     ]
