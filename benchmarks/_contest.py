@@ -1,5 +1,6 @@
 """A contest: every side at its own best setting, then all timed in turns."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -7,9 +8,25 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from _harness import medians, print_table, relative_error
+from _harness import median_seconds, medians, print_table, relative_error
+from _workload import Workload
 
 Work = Callable[[], Tensor]
+
+
+def in_tf32(work: Work) -> Work:
+    """A rival's work with products in tf32, which it has no word for itself."""
+
+    def rounded() -> Tensor:
+        torch.set_float32_matmul_precision("high")
+        torch.backends.cudnn.allow_tf32 = True
+        try:
+            return work()
+        finally:
+            torch.set_float32_matmul_precision("highest")
+            torch.backends.cudnn.allow_tf32 = False
+
+    return rounded
 
 
 @dataclass(frozen=True)
@@ -32,6 +49,19 @@ class Entry:
         """What is kept of it."""
         return {"best at": self.best_at, "seconds": self.seconds, "error against float64": self.error}
 
+    def scaled_record(self, timed: Workload, whole: Workload) -> dict[str, Any]:
+        """What is kept where it was timed on a part, by the number of gradients in the whole.
+
+        The products with the queries are left out, in favour of the side.
+        """
+        few, all_ = (len(work.samples) + len(work.queries) for work in (timed, whole))
+        return {
+            **self.record(),
+            "seconds": self.seconds * all_ / few,
+            "gradients timed": few,
+            "gradients": all_,
+        }
+
 
 def contest(
     sides: Mapping[str, Mapping[str, Work]],
@@ -51,7 +81,7 @@ def contest(
     """
     best, works = {}, {}
     for side, settings in sides.items():
-        once = medians(settings, device, repeats=1)
+        once = {name: _once(work, device) for name, work in settings.items()}
         best[side] = min(once, key=lambda name: once[name])
         works[side] = settings[best[side]]
     seconds = medians(works, device, repeats, warm_ups=0)  # each has run just before
@@ -63,3 +93,12 @@ def contest(
     rows = [(side, entry.best_at, entry.seconds, entry.error) for side, entry in entries.items()]
     print_table(title, ("", "best at", "seconds", "error against float64"), rows)
     return entries
+
+
+def _once(work: Work, device: torch.device) -> float:
+    """The seconds of one run after another, or infinity where it takes more memory than there is."""
+    try:
+        return median_seconds(work, device, repeats=1)
+    except torch.cuda.OutOfMemoryError:
+        torch.cuda.empty_cache()
+        return math.inf

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
 from _harness import Settings
-from proponent.gradients import GradientCapture, inner_products, prepare_queries
+from proponent.gradients import GradientCapture, inner_products, paired_products, prepare_queries
 from proponent.models import MLPVAE, ConvVAE
 from proponent.objectives import Elbo
 from proponent.randomness import keyed_generator, keyed_normal, keyed_seed
@@ -78,6 +78,23 @@ def our_scores(work: Workload, batch_size: int, precision: str = "float32") -> C
         asked = prepare_queries(capture(work.queries, work.query_noise))
         return torch.cat(
             [inner_products(capture(part, work.noise), asked) for part in work.samples.split(batch_size)]
+        )
+
+    return scores
+
+
+def our_self_influence(work: Workload, batch_size: int, precision: str = "float32") -> Callable[[], Tensor]:
+    """Prepare our side; each call computes ``[n]`` anew, unbiased, from the two halves of the draws."""
+    capture = GradientCapture(work.vae, work.objective, precision=precision)
+    halves = work.noise.chunk(2)
+    capture.prepare(work.samples[:batch_size], halves[0])
+
+    def scores() -> Tensor:
+        return torch.cat(
+            [
+                paired_products(*(capture(part, half) for half in halves))
+                for part in work.samples.split(batch_size)
+            ]
         )
 
     return scores
