@@ -7,6 +7,7 @@ from proponent.training._fit import fit
 from proponent.training._optimizer import Optimizer
 from proponent.training._run import Run
 from proponent.training._stream import Stream
+from proponent.training._tactics import Tactics
 from proponent.training._trajectory import Trajectory
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Optimizer",
     "Run",
     "Stream",
+    "Tactics",
     "Trajectory",
     "fit",
     "fit_ensemble",

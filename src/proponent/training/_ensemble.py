@@ -1,7 +1,7 @@
 """Training many models at once."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,14 @@ from proponent.data import batch_size as count_samples
 from proponent.gradients._precision import parameter_dtype
 from proponent.objectives import Objective
 from proponent.randomness import keyed_generator
-from proponent.training._fit import checked_rate, checked_samples, resolved_precision
+from proponent.training._fit import checked_rate, checked_samples, resolved_device, resolved_precision
 from proponent.training._optimizer import Optimizer, as_optimizer
 from proponent.training._plan import make_plan
 from proponent.training._progress_bar import Report
 from proponent.training._run import Run
 from proponent.training._session import Assignment, train
 from proponent.training._stack import StackedModels
+from proponent.training._tactics import Tactics, tactics_for
 
 Models = nn.Module | Sequence[nn.Module] | Callable[[torch.Generator], nn.Module]
 
@@ -59,7 +60,7 @@ def fit_ensemble(
     precision: str | None = None,
     log_every: int | None = None,
     progress: bool | Report = True,
-    cuda_graph: bool = True,
+    tactics: Tactics | None = None,
 ) -> list[Run]:
     """Train many models at once, as one batched model.
 
@@ -94,7 +95,7 @@ def fit_ensemble(
         precision: As in `fit`.
         log_every: As in `fit`.
         progress: As in `fit`; losses are the members' mean.
-        cuda_graph: As in `fit`.
+        tactics: As in `fit`.
 
     Returns:
         A run for each member.
@@ -112,7 +113,9 @@ def fit_ensemble(
     )  # fmt: skip
     objectives = [each.objective or objective for each in members]
     batch = checked_samples(samples, *objectives)
-    learner = StackedModels(built, objectives, device, parameter_dtype(plan.precision))
+    place = resolved_device(built[0], device)
+    tactics = tactics or replace(tactics_for(place), channels_last=False)
+    learner = StackedModels(built, objectives, place, parameter_dtype(plan.precision))
     assignments = [
         Assignment(
             seed=member.seed,
@@ -126,7 +129,7 @@ def fit_ensemble(
         for number, (member, own) in enumerate(zip(members, objectives, strict=True))
     ]
     _check_batches(assignments, batch, plan.batch_size)
-    return train(learner, plan, batch, assignments, progress, cuda_graph)
+    return train(learner, plan, batch, assignments, progress, tactics)
 
 
 def _built(models: Models, members: Sequence[Member]) -> list[nn.Module]:

@@ -17,6 +17,7 @@ from proponent.training._plan import make_plan
 from proponent.training._progress_bar import Report
 from proponent.training._run import Run
 from proponent.training._session import Assignment, train
+from proponent.training._tactics import Tactics, tactics_for
 
 
 def fit(
@@ -36,7 +37,7 @@ def fit(
     precision: str | None = None,
     log_every: int | None = None,
     progress: bool | Report = True,
-    cuda_graph: bool = True,
+    tactics: Tactics | None = None,
 ) -> Run:
     r"""Train a copy of a model and keep its trajectory.
 
@@ -78,7 +79,8 @@ def fit(
             200th of all unless given.
         progress: Whether to show a bar on a terminal; or a function that gets the step and the mean loss
             whenever losses are looked at.
-        cuda_graph: Whether the step is captured where there is a GPU.
+        tactics: What to do for speed; results change by rounding alone. The best that is known for the
+            device, unless given.
 
     Returns:
         The trajectory, the losses and the trained model.
@@ -95,7 +97,9 @@ def fit(
         resolved_precision(model, precision), log_every,
     )  # fmt: skip
     batch = checked_samples(samples, objective)
-    learner = SingleModel(model, objective, device, parameter_dtype(plan.precision))
+    place = resolved_device(model, device)
+    tactics = tactics or tactics_for(place)
+    learner = SingleModel(model, objective, place, parameter_dtype(plan.precision), tactics.channels_last)
     assignment = Assignment(
         seed=seed,
         learning_rate=checked_rate(learning_rate),
@@ -103,7 +107,7 @@ def fit(
         subset=None,
         directory=None if directory is None else Path(directory),
     )
-    return train(learner, plan, batch, [assignment], progress, cuda_graph)[0]
+    return train(learner, plan, batch, [assignment], progress, tactics)[0]
 
 
 def resolved_precision(model: nn.Module, name: str | None) -> str:
@@ -121,6 +125,13 @@ def resolved_precision(model: nn.Module, name: str | None) -> str:
         f"The model's parameters must all be float32 or all float64, got {named}. Convert them with "
         "`model.float()`, or say which `precision` to train in."
     )
+
+
+def resolved_device(model: nn.Module, device: torch.device | str | None) -> torch.device:
+    """The device asked for, or that of the model."""
+    if device is None:
+        return next(iter(trainable(model).values())).device
+    return torch.device(device)
 
 
 def checked_rate(rate: float) -> float:

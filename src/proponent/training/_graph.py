@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from proponent.data import Batch
 from proponent.training._runner import run_steps, seed_torch
+from proponent.training._samples import Samples
 from proponent.training._step import Step
 
 _WARM_UP = 3
@@ -35,7 +35,7 @@ class Graphed:
         length: How many steps a graph holds.
     """
 
-    def __init__(self, step: Step, data: Batch, seed: int, length: int = 16) -> None:
+    def __init__(self, step: Step, data: Samples, seed: int, length: int) -> None:
         self.step, self.data, self.seed, self.length = step, data, seed, length
         self.graphs: dict[int, _Captured] = {}
         self.pool = torch.cuda.graph_pool_handle()
@@ -73,7 +73,7 @@ class Graphed:
             raise RuntimeError(
                 f"The step can't be captured in a CUDA graph: {error} The loss or the model may read a "
                 "number back to Python (`.item()`, `if tensor`), or make tensors on the CPU. Change that, or "
-                "pass `cuda_graph=False` to make the steps one by one."
+                "pass `tactics=Tactics(cuda_graph=False)` to make the steps one by one."
             ) from error
         captured = _Captured(graph, positions, noise, losses)
         self.graphs[len(positions)] = captured

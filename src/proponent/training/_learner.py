@@ -9,6 +9,8 @@ from torch import Tensor, nn
 
 from proponent.data import Batch
 from proponent.objectives import Objective
+from proponent.training._ledger import Ledger
+from proponent.training._split import split_layers
 
 Tensors = dict[str, Tensor]
 
@@ -24,6 +26,10 @@ class Learner(ABC):
 
     members: int | None
     parameters: Tensors
+
+    @abstractmethod
+    def split_layers(self, ledger: Ledger) -> None:
+        """From now on compute the losses by layers whose weight gradients go to the ledger."""
 
     @abstractmethod
     def losses(self, batch: Batch, noise: Tensor | None) -> Tensor:
@@ -70,21 +76,36 @@ class SingleModel(Learner):
     Args:
         model: It is copied.
         objective: The loss.
-        device: Where it is trained, or none for where it is.
+        device: Where it is trained.
         dtype: In which its floating-point numbers are held.
+        channels_last: Whether the weights of convolutions lie with their channels last.
     """
 
     def __init__(
-        self, model: nn.Module, objective: Objective, device: torch.device | str | None, dtype: torch.dtype
+        self,
+        model: nn.Module,
+        objective: Objective,
+        device: torch.device,
+        dtype: torch.dtype,
+        channels_last: bool,
     ) -> None:
         self.members = None
         self.model = copy.deepcopy(model).to(device, dtype).train()
+        if channels_last:
+            self.model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.objective = objective
         self.parameters = trainable(self.model)
+        self.called = self.model
+
+    def split_layers(self, ledger: Ledger) -> None:
+        """Call a twin of the model."""
+        self.called, slots = split_layers(self.model, ledger, stacked=False)
+        for slot in slots:
+            slot.weight = self.parameters[slot.weight_name]
 
     def losses(self, batch: Batch, noise: Tensor | None) -> Tensor:
         """The objective's."""
-        return self.objective(self.model, batch, noise)
+        return self.objective(self.called, batch, noise)
 
     def tensors(self) -> Tensors:
         """The state dict."""

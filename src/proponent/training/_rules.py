@@ -16,9 +16,12 @@ class Rule(ABC):
 
     Attributes:
         slots: Its state, a tensor for each parameter under each name; what a restart needs.
+        straight: Whether a step only subtracts the gradients, so that each may be subtracted where it is
+            made.
     """
 
     slots: dict[str, Tensors]
+    straight = False
 
     @abstractmethod
     def loss_weight(self) -> Tensor:
@@ -51,6 +54,7 @@ class SGD(Rule):
     def __init__(self, parameters: Tensors, optimizer: Optimizer, rates: Tensor) -> None:
         self.parameters = parameters
         self.momentum = optimizer.momentum
+        self.straight = not self.momentum
         self.rates = rates
         self.slots = {"momentum": _zeros(parameters)} if self.momentum else {}
 
@@ -60,6 +64,8 @@ class SGD(Rule):
 
     def apply(self, gradients: Mapping[str, Tensor]) -> None:
         """One fused subtraction; with momentum, through the buffers."""
+        if not gradients:
+            return
         names = list(gradients)
         moves = list(gradients.values())
         if self.momentum:

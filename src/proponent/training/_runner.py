@@ -5,24 +5,23 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from proponent.data import Batch, map_leaves
 from proponent.randomness import keyed_seed
+from proponent.training._samples import Samples
 from proponent.training._step import Step
 
 # (first step, positions [k, ...], noise [k, ...] or none) -> the losses [k] or [k, members], before each step
 Runner = Callable[[int, Tensor, Tensor | None], Tensor]
 
 
-def run_steps(step: Step, data: Batch, positions: Tensor, noise: Tensor | None) -> Tensor:
+def run_steps(step: Step, data: Samples, positions: Tensor, noise: Tensor | None) -> Tensor:
     """Make k steps whose samples are gathered at once; this is what a CUDA graph captures.
 
     Returns:
         The mean losses of the batches, ``[k]`` or ``[k, members]``.
     """
-    batches = map_leaves(lambda part: part[positions], data)
     losses = [
-        step(_at(batches, i), None if noise is None else noise[i], positions.shape[1:])
-        for i in range(len(positions))
+        step(batch, None if noise is None else noise[i], positions.shape[1:])
+        for i, batch in enumerate(data.batches(positions))
     ]
     return torch.stack(losses).mean(-1)
 
@@ -36,7 +35,7 @@ class Eager:
         seed: The key's first part.
     """
 
-    def __init__(self, step: Step, data: Batch, seed: int) -> None:
+    def __init__(self, step: Step, data: Samples, seed: int) -> None:
         self.step, self.data, self.seed = step, data, seed
 
     def __call__(self, first: int, positions: Tensor, noise: Tensor | None) -> Tensor:
@@ -59,7 +58,3 @@ def seed_torch(seed: int, step: int, device: torch.device) -> None:
             torch.cuda.manual_seed(key)
     else:
         torch.default_generator.manual_seed(key)
-
-
-def _at(batches: Batch, i: int) -> Batch:
-    return map_leaves(lambda part: part[i], batches)

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,15 +21,18 @@ from proponent.training._folder import FolderKeeper
 from proponent.training._graph import Graphed
 from proponent.training._keeper import Course, Keeper, MemoryKeeper
 from proponent.training._learner import Learner
+from proponent.training._ledger import Ledger
 from proponent.training._loop import Loop
 from proponent.training._plan import Plan
 from proponent.training._progress_bar import Report, reporting
 from proponent.training._rules import make_rule
 from proponent.training._run import Run
 from proponent.training._runner import Eager, Runner
+from proponent.training._samples import Samples
 from proponent.training._source import own_copy
 from proponent.training._step import Step
 from proponent.training._stream import Stream
+from proponent.training._tactics import Tactics
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,25 +60,27 @@ def train(
     samples: Batch,
     assignments: Sequence[Assignment],
     progress: bool | Report,
-    cuda_graph: bool,
+    tactics: Tactics,
 ) -> list[Run]:
     """Train what the learner holds, from where its folders stand, and give a run for each member."""
     device, dtype = learner.place()
     streams = [_stream(learner, plan, samples, each, device, dtype) for each in assignments]
     rates = torch.tensor([each.learning_rate for each in assignments], device=device, dtype=torch.float64)
     rule = make_rule(learner.parameters, plan.optimizer, rates if learner.members else rates[0])
-    step = Step(learner, rule, plan.precision)
+    step = Step(learner, rule, plan.precision, _ledger(learner, plan, tactics))
+    data = Samples(move(samples, device, dtype), tactics.channels_last)
     loop = Loop(
         plan=plan,
         step=step,
         feed=_feed(streams, assignments, learner, device),
-        runner=_runner(step, move(samples, device, dtype), assignments[0].seed, cuda_graph),
+        runner=_runner(step, data, assignments[0].seed, tactics),
         keepers=_keepers(learner, plan, samples, assignments, streams),
         rates=[each.learning_rate for each in assignments],
     )
     loop.resume()
     with (
         torch.random.fork_rng([device] if device.type == "cuda" else []),
+        _tuned(device),
         reporting(progress, plan.steps, loop.done) as report,
     ):
         loop.run(report)
@@ -98,9 +104,29 @@ def _feed(
     return Feed(streams, subsets, stacked=learner.members is not None)
 
 
-def _runner(step: Step, data: Batch, seed: int, cuda_graph: bool) -> Runner:
-    if step.device.type == "cuda" and cuda_graph:
-        return Graphed(step, data, seed)
+@contextmanager
+def _tuned(device: torch.device) -> Iterator[None]:
+    """Let cuDNN try its kernels and take the fastest: shapes are the same in every step."""
+    before = torch.backends.cudnn.benchmark
+    torch.backends.cudnn.benchmark = device.type == "cuda" or before
+    try:
+        yield
+    finally:
+        torch.backends.cudnn.benchmark = before
+
+
+def _ledger(learner: Learner, plan: Plan, tactics: Tactics) -> Ledger | None:
+    # Autocast would hand split layers inputs of another dtype than their weights.
+    if not tactics.split or plan.precision == "bfloat16":
+        return None
+    ledger = Ledger(learner.place()[0], tactics.lanes)
+    learner.split_layers(ledger)
+    return ledger
+
+
+def _runner(step: Step, data: Samples, seed: int, tactics: Tactics) -> Runner:
+    if step.device.type == "cuda" and tactics.cuda_graph:
+        return Graphed(step, data, seed, tactics.steps_per_replay)
     return Eager(step, data, seed)
 
 

@@ -12,6 +12,8 @@ from torch.func import functional_call, vmap
 from proponent.data import Batch
 from proponent.objectives import Elbo, Objective
 from proponent.training._learner import Learner, Tensors, trainable
+from proponent.training._ledger import Ledger
+from proponent.training._split import split_layers
 
 # (model, batch, noise, beta) -> losses; beta is a member's own, or none where members share the objective
 MemberLoss = Callable[[nn.Module, Any, Any, Any], Tensor]
@@ -23,7 +25,7 @@ class StackedModels(Learner):
     Args:
         models: The members' models, alike but for their numbers.
         objectives: The members' losses: the same, or ELBOs that differ in beta.
-        device: Where they are trained, or none for where they are.
+        device: Where they are trained.
         dtype: In which their floating-point numbers are held.
 
     Raises:
@@ -34,7 +36,7 @@ class StackedModels(Learner):
         self,
         models: Sequence[nn.Module],
         objectives: Sequence[Objective],
-        device: torch.device | str | None,
+        device: torch.device,
         dtype: torch.dtype,
     ) -> None:
         _check_alike(models)
@@ -52,6 +54,13 @@ class StackedModels(Learner):
         loss, betas = _common_loss(objectives)
         self.betas = None if betas is None else torch.tensor(betas, device=self.place()[0], dtype=dtype)
         self.loss = _Loss(self.template, loss)
+
+    def split_layers(self, ledger: Ledger) -> None:
+        """Call a twin of the template."""
+        twin, slots = split_layers(self.template, ledger, stacked=True)
+        self.loss = _Loss(twin, self.loss.loss)
+        for slot in slots:
+            slot.weight = self.parameters[slot.weight_name]
 
     def losses(self, batch: Batch, noise: Tensor | None) -> Tensor:
         """Every member's losses on its own batch."""

@@ -6,6 +6,7 @@ from torch import Tensor
 from proponent.data import Batch
 from proponent.training._arithmetic import arithmetic
 from proponent.training._learner import Learner
+from proponent.training._ledger import Ledger
 from proponent.training._rules import Rule
 
 
@@ -16,11 +17,16 @@ class Step:
         learner: What is trained.
         rule: How gradients move it.
         precision_name: In which arithmetic losses and gradients are computed.
+        ledger: Where split layers leave their gradients, if the learner has such.
     """
 
-    def __init__(self, learner: Learner, rule: Rule, precision_name: str) -> None:
+    def __init__(
+        self, learner: Learner, rule: Rule, precision_name: str, ledger: Ledger | None = None
+    ) -> None:
         self.learner, self.rule, self.precision_name = learner, rule, precision_name
-        self.device = next(iter(learner.parameters.values())).device
+        self.ledger = ledger
+        self.device, _ = learner.place()
+        self._weights: Tensor | None = None
 
     def __call__(self, batch: Batch, noise: Tensor | None, shape: torch.Size) -> Tensor:
         """Make a step and return the losses from before it.
@@ -56,10 +62,22 @@ class Step:
         gradients = torch.autograd.grad(
             losses, list(parameters.values()), self._loss_weights(losses), allow_unused=True
         )
-        found = zip(parameters, gradients, strict=True)
-        return {name: gradient for name, gradient in found if gradient is not None}
+        named = zip(parameters, gradients, strict=True)
+        found = {name: gradient for name, gradient in named if gradient is not None}
+        return found if self.ledger is None else self._with_split(found, self.ledger)
+
+    def _with_split(self, found: dict[str, Tensor], ledger: Ledger) -> dict[str, Tensor]:
+        """Add the gradients that split layers made; from the second step on some may go straight."""
+        split = ledger.collect()
+        used_elsewhere = found.keys() & split.keys()
+        ledger.deferred |= used_elsewhere
+        ledger.straight = self.rule.straight
+        return found | split | {name: found[name] + split[name] for name in used_elsewhere}
 
     def _loss_weights(self, losses: Tensor) -> Tensor:
         """The weight of each sample's loss: a mean over the batch, times what the rule wants before it."""
-        weight = (self.rule.loss_weight() / losses.shape[-1]).to(losses.dtype)
-        return weight.reshape(weight.shape + (1,) * (losses.ndim - weight.ndim)).expand_as(losses)
+        if self._weights is None or self._weights.shape != losses.shape:
+            weight = (self.rule.loss_weight() / losses.shape[-1]).to(losses.dtype)
+            weight = weight.reshape(weight.shape + (1,) * (losses.ndim - weight.ndim))
+            self._weights = weight.expand_as(losses).contiguous()
+        return self._weights
