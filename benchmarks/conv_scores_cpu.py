@@ -23,6 +23,9 @@ def measure(settings: Settings) -> Outcome:
     }
     entries = contest(sides, truth, settings.device, f"{n} samples x {q} queries", repeats=3)
     ours, captum, vmap = entries.values()
+    part = work.first(16, 8)
+    batched = {"captum, slow path in batches": {"batch 16": partial(captum_scores, part, 16, False)}}
+    (slow,) = contest(batched, truth, settings.device, "16 samples x 8 queries", repeats=1).values()
     rival = min(captum, vmap, key=lambda entry: entry.seconds)
     return Outcome(
         measured={
@@ -34,6 +37,7 @@ def measure(settings: Settings) -> Outcome:
         },
         rivals={
             "captum, slow path": captum.record(),
+            "captum, slow path in batches": slow.scaled_record(part, work),
             "vmap(grad)": vmap.record(),
             "captum, fast path": {
                 "error against float64": relative_error(captum_scores(work.first(4, 4), 4, True), truth)

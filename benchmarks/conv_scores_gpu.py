@@ -24,27 +24,25 @@ def measure(settings: Settings) -> Outcome:
         for precision in PRECISIONS
     }
     entries = contest(ours, truth, settings.device, f"{n} samples x {q} queries, one checkpoint", repeats=3)
-    few, some = work.first(24, 8), work.first(480, 32)
-    slow = {f"batch {size}": in_tf32(partial(captum_scores, few, size, False)) for size in (1, 4)}
-    vmap = {f"chunk {size}": in_tf32(partial(vmap_scores, some, size)) for size in (32, 128)}
+    few, some = work.first(32, 8), work.first(480, 32)
     rivals = {
-        side: contest({side: works}, truth[:, :8], settings.device, "scored on fewer samples", repeats=3)[
-            side
-        ]
-        for side, works in (("captum, slow path, tf32", slow), ("vmap(grad), tf32", vmap))
+        # Each of captum's backward passes runs through the whole batch: a sample at a time is its best.
+        "captum, slow path, tf32": (few, partial(captum_scores, few, fast=False), (1, 2)),
+        "captum, slow path in batches, tf32": (few, partial(captum_scores, few, fast=False), (32,)),
+        "vmap(grad), tf32": (some, partial(vmap_scores, some), (32, 128)),
     }
-    records = {
-        "captum, slow path, tf32": rivals["captum, slow path, tf32"].scaled_record(few, work),
-        "vmap(grad), tf32": rivals["vmap(grad), tf32"].scaled_record(some, work),
-    }
+    records = {}
+    for side, (timed, score, batches) in rivals.items():
+        works = {f"batch {size}": in_tf32(partial(score, size)) for size in batches}
+        title = f"{len(timed.samples)} samples x {len(timed.queries)} queries"
+        entry = contest({side: works}, truth[:, :8], settings.device, title, repeats=3)[side]
+        records[side] = entry.scaled_record(timed, work)
     wrong = relative_error(captum_scores(work.first(16, 16), 16, True), truth)
     seconds = entries["tf32"].seconds
     return Outcome(
         measured={
             **{f"seconds, {precision}": entries[precision].seconds for precision in PRECISIONS},
-            "times faster than captum's exact path, tf32": records["captum, slow path, tf32"]["seconds"]
-            / seconds,
-            "times faster than vmap(grad), tf32": records["vmap(grad), tf32"]["seconds"] / seconds,
+            **{f"times faster than {side}": record["seconds"] / seconds for side, record in records.items()},
             **{precision: entry.record() for precision, entry in entries.items()},
             "samples": n,
             "queries": q,
@@ -59,7 +57,7 @@ BENCHMARK = Benchmark(
     "checkpoint in tf32, and come 2,000 times faster than from captum's exact path.",
     goal={
         "seconds, tf32": at_most(1.5),
-        "times faster than captum's exact path, tf32": at_least(2000),
+        "times faster than captum, slow path, tf32": at_least(2000),
     },
     measure=measure,
     needs_gpu=True,
