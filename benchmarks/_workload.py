@@ -63,10 +63,10 @@ def mlp_workload(settings: Settings, samples: int, queries: int = QUERIES) -> Wo
 
 def conv_workload(settings: Settings, samples: int, queries: int = QUERIES) -> Workload:
     """The paper's convolutional model on images of 3 x 64 x 64."""
-    latent = 4 if settings.smoke else LATENT
+    latent, size = (4, 16) if settings.smoke else (LATENT, 64)
     generator = keyed_generator(settings.seed, "model")
-    vae = ConvVAE(latent_dim=latent, generator=generator)
-    return _workload(vae, 2.0, (3, 64, 64), settings, samples, queries)
+    vae = ConvVAE(latent_dim=latent, size=size, generator=generator)
+    return _workload(vae, 2.0, (3, size, size), settings, samples, queries)
 
 
 def our_scores(work: Workload, batch_size: int, precision: str = "float32") -> Callable[[], Tensor]:

@@ -15,8 +15,8 @@ PRECISIONS = ("float32", "tf32", "bfloat16")
 
 def measure(settings: Settings) -> Outcome:
     """Time 50,000 samples on 128 queries in each precision; the exact rivals on fewer, and scale."""
-    n, q = (4, 2) if settings.smoke else (50_000, QUERIES)
-    sizes = (2, 4) if settings.smoke else (500, 1000)
+    n, q = (2, 1) if settings.smoke else (50_000, QUERIES)
+    sizes = (1, 2) if settings.smoke else (500, 1000)
     work = conv_workload(settings, n, q)
     truth = true_scores(work.first(16, 16))
     ours = {
