@@ -13,7 +13,7 @@ from proponent.gradients._block import Block
 from proponent.gradients._check import check_against_autograd
 from proponent.gradients._fallback import single_gradients, vectorised_gradients
 from proponent.gradients._gradients import Gradients
-from proponent.gradients._precision import check_precision, parameter_dtype, precision
+from proponent.gradients._precision import check_precision, parameter_dtype, passes
 from proponent.gradients._probe import Plan, Signature, probe, record, signature
 from proponent.objectives import Objective
 
@@ -85,7 +85,7 @@ class GradientCapture:
                 gradient differs from autograd's.
         """
         batch, noise = self._moved(batch, noise)
-        with precision("float32", self.device):
+        with passes("float32", self.device):
             key, plan = probe(self.model, self.objective, self._parameters, batch, noise)
         self._plans[key] = plan
         self._vectorises = bool(plan.fallback) and self._can_vectorise(plan, batch, noise)
@@ -111,7 +111,7 @@ class GradientCapture:
         """
         batch, noise = self._moved(batch, noise)
         n = batch_size(batch)
-        with precision(self.precision, self.device):
+        with passes(self.precision, self.device):
             tape, losses = record(self.model, self.objective, self._parameters, batch, noise)
             plan = self._plan(signature(tape.calls), batch, noise)
             edges: list[Any] = [call.edge for call in tape.calls]
@@ -121,9 +121,9 @@ class GradientCapture:
         with torch.no_grad():
             blocks = assemble(tape.calls, at_outputs, plan.layouts, plan.served, n)
         if plan.fallback:
-            with precision(self.precision, self.device):
+            with passes(self.precision, self.device):
                 blocks = (*blocks, self._differentiate(plan, batch, noise))
-        return Gradients(blocks, losses.detach(), self.sizes)
+        return Gradients(blocks, losses.detach(), self.sizes, self.precision)
 
     def _moved(self, batch: Batch, noise: Tensor | None) -> tuple[Batch, Tensor | None]:
         if noise is not None:

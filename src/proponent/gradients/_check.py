@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from proponent.data import Batch
 from proponent.gradients._gradients import Gradients
-from proponent.gradients._precision import precision as computing_in
+from proponent.gradients._precision import passes
 from proponent.objectives import Objective
 
 # What rounding can make of a gradient through a deep model; a missing term is of order one.
@@ -41,7 +41,7 @@ def check_against_autograd(
     Raises:
         ValueError: They differ by more than rounding; it names the parameter.
     """
-    with computing_in("float32", next(iter(parameters.values())).device):
+    with passes("float32", next(iter(parameters.values())).device):
         loss = objective(model, sample, noise)[0]
         expected = torch.autograd.grad(
             loss, list(parameters.values()), allow_unused=True, materialize_grads=True

@@ -24,17 +24,7 @@ from torch.nn.functional import pad
 
 from proponent.gradients._block import Block
 from proponent.gradients._outer_products import OuterProducts
-
-
-@dataclass(frozen=True)
-class Window:
-    """How a convolution's window moves, a number for each spatial axis."""
-
-    kernel: tuple[int, ...]
-    stride: tuple[int, ...]
-    padding: tuple[int, ...]
-    dilation: tuple[int, ...]
-    groups: int
+from proponent.kernels import Window, computes_rounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +65,11 @@ def correlate(
     anchor: Float[Tensor, "n m A *positions"], field: Float[Tensor, "n m B *size"], window: Window
 ) -> Float[Tensor, "n p"]:
     """Form every sample's gradient of the weight."""
+    if computes_rounded(anchor):
+        from proponent.kernels import _correlation as kernel
+
+        if kernel.fits(anchor, window):
+            return kernel.fused_correlation(anchor, field, window)
     n, m, A = anchor.shape[:3]
     positions = anchor.shape[3:]
     B, g = field.shape[2], window.groups

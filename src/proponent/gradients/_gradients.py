@@ -9,6 +9,7 @@ from torch import Tensor
 
 from proponent.gradients._block import Block
 from proponent.gradients._dense import Dense, densify
+from proponent.gradients._precision import products
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,11 +22,13 @@ class Gradients:
         blocks: The blocks.
         losses: ``[n]``, the loss of each sample.
         sizes: How many numbers each tracked parameter has, in the model's order.
+        precision: The arithmetic in which they were computed, and in which their products are.
     """
 
     blocks: tuple[Block, ...]
     losses: Float[Tensor, " n"]
     sizes: Mapping[str, int]
+    precision: str = "float32"
 
     def __len__(self) -> int:
         return self.losses.shape[0]
@@ -44,16 +47,17 @@ class Gradients:
 
     def by_parameter(self) -> dict[str, Float[Tensor, "n _"]]:
         """Form the gradients of each parameter that the losses depend on."""
-        return {
-            name: gradient
-            for block in self.blocks
-            for name, gradient in zip(block.names, block.gradients(), strict=True)
-        }
+        with products(self.precision):
+            return {
+                name: gradient
+                for block in self.blocks
+                for name, gradient in zip(block.names, block.gradients(), strict=True)
+            }
 
     def select(self, start: int, stop: int) -> "Gradients":
         """The samples from `start` to `stop`, without a copy."""
         blocks = tuple(block.select(start, stop) for block in self.blocks)
-        return Gradients(blocks, self.losses[start:stop], self.sizes)
+        return Gradients(blocks, self.losses[start:stop], self.sizes, self.precision)
 
     def densify(self, metric: Mapping[str, Tensor] | None = None) -> "Gradients":
         """Form every block as numbers, each multiplied by its parameter's share of a diagonal metric.
@@ -61,8 +65,9 @@ class Gradients:
         Args:
             metric: A factor for each number of each parameter, or none for the identity.
         """
-        blocks = tuple(_scaled(densify(block), metric) for block in self.blocks)
-        return Gradients(blocks, self.losses, self.sizes)
+        with products(self.precision):
+            blocks = tuple(_scaled(densify(block), metric) for block in self.blocks)
+        return Gradients(blocks, self.losses, self.sizes, self.precision)
 
 
 def _scaled(block: Dense, metric: Mapping[str, Tensor] | None) -> Dense:

@@ -14,15 +14,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from proponent.gradients import _fused
 from proponent.gradients._block import Block
 from proponent.gradients._dense import densify
 from proponent.gradients._gradients import Gradients, matched
 from proponent.gradients._outer_products import OuterProducts
+from proponent.gradients._precision import products
 from proponent.gradients._rows import Rows
+from proponent.kernels import computes_rounded
 
 # One number written to memory and read again takes the time of about this many multiplications.
-MEMORY_COST = 32
+_MEMORY_COST_CPU, _MEMORY_COST_GPU = 32, 400
 # The Gram matrices of a chunk stay in a processor's cache, or are large enough to fill a GPU.
 _CHUNK_CPU, _CHUNK_GPU = 1 << 18, 1 << 27
 
@@ -41,8 +42,9 @@ def inner_products(
         queries = queries.densify(metric)
     dtype = torch.promote_types(samples.losses.dtype, torch.float32)
     total = torch.zeros(len(samples), len(queries), dtype=dtype, device=samples.losses.device)
-    for a, b in matched(samples, queries):
-        total += _inner(a, b)
+    with products(samples.precision):
+        for a, b in matched(samples, queries):
+            total += _inner(a, b)
     return total
 
 
@@ -55,11 +57,14 @@ def prepare_queries(queries: Gradients, metric: Mapping[str, Tensor] | None = No
     """
     if metric is not None:
         return queries.densify(metric)
-    blocks = tuple(
-        block if isinstance(block, OuterProducts | Rows) and _factors_pay(block, block) else densify(block)
-        for block in queries.blocks
-    )
-    return Gradients(blocks, queries.losses, queries.sizes)
+    with products(queries.precision):
+        blocks = tuple(
+            block
+            if isinstance(block, OuterProducts | Rows) and _factors_pay(block, block)
+            else densify(block)
+            for block in queries.blocks
+        )
+    return Gradients(blocks, queries.losses, queries.sizes, queries.precision)
 
 
 def paired_products(
@@ -70,8 +75,9 @@ def paired_products(
     total = torch.zeros(len(a), dtype=dtype, device=a.losses.device)
     if metric is not None:
         b = b.densify(metric)
-    for first, second in matched(a, b):
-        total += _paired(first, second)
+    with products(a.precision):
+        for first, second in matched(a, b):
+            total += _paired(first, second)
     return total
 
 
@@ -103,20 +109,24 @@ def _factors_pay(a: OuterProducts | Rows, b: OuterProducts | Rows) -> bool:
         width = a.left.shape[2]
     else:
         width = a.left.shape[2] + a.right.shape[2]
-    fold = 0 if _fused.serves(a.left) else MEMORY_COST
-    return pairs * (width + fold) <= a.size + a.size * (a.terms + MEMORY_COST) / b.samples
+    memory = _MEMORY_COST_CPU if a.left.device.type == "cpu" else _MEMORY_COST_GPU
+    fold = 0 if computes_rounded(a.left) else memory  # a fused kernel folds where it multiplies
+    return pairs * (width + fold) <= a.size + a.size * (a.terms + memory) / b.samples
 
 
 def _factors_pay_in_pairs(a: OuterProducts, b: OuterProducts) -> bool:
     """Count operations where a sample meets one other gradient: two small Gram matrices, or forming both."""
     width = a.left.shape[2] + a.right.shape[2]
-    return a.terms * b.terms * width <= (a.terms + b.terms + MEMORY_COST) * a.size
+    return a.terms * b.terms * width <= (a.terms + b.terms + _MEMORY_COST_CPU) * a.size
 
 
 def _gram(a: OuterProducts, b: OuterProducts) -> Float[Tensor, "n q"]:
     """Σ_ts (l_it · l_zs) (r_it · r_zs + 1 where there is a bias)."""
-    if _fused.serves(a.left):
-        return _fused.gram(a.left, a.right, b.left, b.right, a.has_bias)
+    if computes_rounded(a.left):
+        from proponent.kernels import _gram as kernel
+
+        if kernel.fits(a.terms, b.terms):
+            return kernel.fused_gram(a.left, a.right, b.left, b.right, a.has_bias)
     l_z, r_z = b.left.flatten(0, 1).mT, b.right.flatten(0, 1).mT
     chunk = _chunk(a.terms * l_z.shape[1], a.left.device)
     rows = []

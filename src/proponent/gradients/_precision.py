@@ -3,7 +3,8 @@
 - ``float64``: for references.
 - ``float32``: the default. Products in full float32, also on GPUs that would round them.
 - ``tf32``: float32 numbers whose products on an NVIDIA GPU keep 10 bits; elsewhere as float32.
-- ``bfloat16``: matrix products of bfloat16 numbers through autocast; losses and sums in float32.
+- ``bfloat16``: matrix products of bfloat16 numbers through autocast; losses and sums in float32, and
+  products of what was summed in tf32.
 """
 
 from collections.abc import Iterator
@@ -30,12 +31,18 @@ def parameter_dtype(name: str) -> torch.dtype:
 
 
 @contextmanager
-def precision(name: str, device: torch.device) -> Iterator[None]:
-    """Compute in a precision within the block, and leave the process's settings as they were."""
+def passes(name: str, device: torch.device) -> Iterator[None]:
+    """Run a model in a precision within the block, and leave the process's settings as they were."""
+    with products(name), torch.autocast(device.type, torch.bfloat16, enabled=name == "bfloat16"):
+        yield
+
+
+@contextmanager
+def products(name: str) -> Iterator[None]:
+    """Multiply what a model made in a precision, within the block."""
     matmul, cudnn = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = name == "tf32"
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = name in ("tf32", "bfloat16")
     try:
-        with torch.autocast(device.type, torch.bfloat16, enabled=name == "bfloat16"):
-            yield
+        yield
     finally:
         torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = matmul, cudnn

@@ -16,6 +16,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
 from proponent.gradients._rules import RULES, Use
+from proponent.gradients._substitutes import substituted
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,7 @@ class Tape(TorchFunctionMode):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         kwargs = kwargs or {}
-        output = func(*args, **kwargs)
+        output = substituted(func, args, kwargs)
         tracked = self._tracked(args, kwargs)
         if not tracked or not _is_differentiable(output):
             return output

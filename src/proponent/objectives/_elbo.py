@@ -176,7 +176,7 @@ class Elbo(Objective):
     def _reconstruction(self, vae: VAE, x: Tensor, z: Tensor) -> Tensor:
         """−1/m Σ_j log P(x | z_j) for codes ``[n, m, d]``; sample-major, so that nothing is transposed."""
         likelihood = self._likelihood
-        outputs = widened(vae.decode(z.flatten(0, 1)))
+        outputs = vae.decode(z.flatten(0, 1))
         outputs, x = aligned(outputs, x, likelihood.outputs_per_feature)
         return likelihood(outputs.reshape(*z.shape[:2], *outputs.shape[1:]), x)
 

@@ -11,9 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
+
+from proponent.kernels import has_kernels
+from proponent.objectives._shapes import widened
 
 
 class Likelihood(ABC):
@@ -45,6 +49,11 @@ class Bernoulli(Likelihood):
     def __call__(self, outputs: Float[Tensor, "n m ..."], x: Float[Tensor, "n ..."]) -> Float[Tensor, " n"]:
         """Σ softplus(l) − (Σ_draws l) x: the product with x is taken once, not for every draw."""
         # Past 40, where log1p(exp(-l)) is under half a unit in the last place of float64, softplus is l.
+        if has_kernels(outputs) and outputs.dtype != torch.float64:
+            from proponent.kernels._bernoulli import fused_bernoulli
+
+            return fused_bernoulli(outputs, x)
+        outputs = widened(outputs)
         surprise = _sum(F.softplus(outputs, threshold=40.0)) - _sum(outputs.sum(1) * x)
         return surprise / outputs.shape[1]
 
@@ -63,7 +72,7 @@ class Gaussian(Likelihood):
     def __call__(self, outputs: Float[Tensor, "n m ..."], x: Float[Tensor, "n ..."]) -> Float[Tensor, " n"]:
         """Squared error over twice the variance, and the constant."""
         constant = x[0].numel() * math.log(2 * math.pi * self.scale**2) / 2
-        return _squared_error(outputs, x) / (2 * self.scale**2) + constant
+        return _squared_error(widened(outputs), x) / (2 * self.scale**2) + constant
 
 
 class GaussianLearned(Likelihood):
@@ -82,7 +91,7 @@ class GaussianLearned(Likelihood):
         self, outputs: Float[Tensor, "n m doubled ..."], x: Float[Tensor, "n ..."]
     ) -> Float[Tensor, " n"]:
         """Squared error over the predicted variance, its logarithm, and the constant."""
-        mean, log_variance = outputs.chunk(2, 2)
+        mean, log_variance = widened(outputs).chunk(2, 2)
         residual = mean - x[:, None]
         surprise = _sum(residual.square() * (-log_variance).exp() + log_variance)
         return (surprise / outputs.shape[1] + x[0].numel() * math.log(2 * math.pi)) / 2
@@ -103,7 +112,7 @@ class SquaredError(Likelihood):
 
     def __call__(self, outputs: Float[Tensor, "n m ..."], x: Float[Tensor, "n ..."]) -> Float[Tensor, " n"]:
         """Squared error of the sigmoid."""
-        return _squared_error(outputs.sigmoid(), x)
+        return _squared_error(widened(outputs).sigmoid(), x)
 
 
 LIKELIHOODS: dict[str, Callable[[float], Likelihood]] = {

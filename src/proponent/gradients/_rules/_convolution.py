@@ -7,8 +7,9 @@ from math import prod
 from torch import Tensor
 
 from proponent.gradients._block import Block
-from proponent.gradients._correlation import Correlation, Window, patches
+from proponent.gradients._correlation import Correlation, patches
 from proponent.gradients._rules._use import Use
+from proponent.kernels import Window
 
 Sizes = int | Sequence[int]
 
