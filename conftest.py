@@ -5,5 +5,6 @@ from importlib.util import find_spec
 # Kernels are written in Triton, which comes with builds of torch for GPUs alone.
 if find_spec("triton") is None:
     collect_ignore = [
-        f"src/proponent/kernels/_{name}.py" for name in ("bernoulli", "convolution", "correlation", "gram")
+        f"src/proponent/kernels/_{name}.py"
+        for name in ("bernoulli", "convolution", "correlation", "gram", "halves")
     ]
