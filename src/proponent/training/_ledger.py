@@ -25,6 +25,7 @@ class Ledger:
         cuda = device.type == "cuda"
         self._lanes = [torch.cuda.Stream(device) for _ in range(lanes)] if cuda else []  # type: ignore[no-untyped-call]
         self._turn = 0
+        self._used: set[int] = set()
         self._gradients: dict[str, list[Tensor]] = {}
         self._kept: list[tuple[Tensor, ...]] = []
         self._calls: dict[str, int] = {}
@@ -45,6 +46,7 @@ class Ledger:
             work()
             return
         lane = self._lanes[self._turn]
+        self._used.add(self._turn)
         self._turn = (self._turn + 1) % len(self._lanes)
         lane.wait_stream(torch.cuda.current_stream(self._device))
         with torch.cuda.stream(lane):
@@ -57,12 +59,13 @@ class Ledger:
 
     def collect(self) -> dict[str, Tensor]:
         """Wait for all lanes and hand out the gradients that did not go straight into weights."""
-        for lane in self._lanes:
-            torch.cuda.current_stream(self._device).wait_stream(lane)
+        for turn in self._used:  # a lane without work is no part of a capture and must not be waited for
+            torch.cuda.current_stream(self._device).wait_stream(self._lanes[turn])
         found = {name: _sum(each) for name, each in self._gradients.items()}
         self._gradients.clear()
         self._kept.clear()
         self._calls.clear()
+        self._used.clear()
         self._turn = 0
         return found
 
