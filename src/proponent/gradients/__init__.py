@@ -8,6 +8,7 @@ from proponent.gradients._gradients import Gradients
 from proponent.gradients._inner import inner_products, paired_products, prepare_queries, squared_norms
 from proponent.gradients._outer_products import OuterProducts
 from proponent.gradients._precision import PRECISIONS
+from proponent.gradients._projection import project
 from proponent.gradients._rows import Rows
 
 __all__ = [
@@ -22,5 +23,6 @@ __all__ = [
     "inner_products",
     "paired_products",
     "prepare_queries",
+    "project",
     "squared_norms",
 ]
