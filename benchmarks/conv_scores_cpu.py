@@ -17,7 +17,7 @@ def measure(settings: Settings) -> Outcome:
     work = conv_workload(settings, n, q)
     truth = true_scores(work.first(4, 4))
     sides = {
-        "proponent": {f"batch {size}": our_scores(work, size) for size in (16, 64)},
+        "proponent": {f"batch {size}": our_scores(work, size) for size in (4, 16)},
         "captum, slow path": {f"batch {size}": partial(captum_scores, work, size, False) for size in (1, 2)},
         "vmap(grad)": {f"chunk {size}": partial(vmap_scores, work, size) for size in sizes},
     }
