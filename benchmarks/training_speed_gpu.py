@@ -24,6 +24,7 @@ Report = Callable[[int, float], None]
 TACTICS = {
     "default": Tactics(),
     "whole backward pass": Tactics(split=False),
+    "members mapped": Tactics(join_members=False),
     "one lane": Tactics(lanes=1),
     "four lanes": Tactics(lanes=4),
     "one step a replay": Tactics(steps_per_replay=1),

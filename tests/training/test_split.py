@@ -10,9 +10,12 @@ from training_toys import fit_coder
 import toys
 from proponent.models import MLPVAE, ConvVAE
 from proponent.objectives import Elbo, objective
+from proponent.randomness import keyed_normal
 from proponent.training import Member, Optimizer, Tactics, fit, fit_ensemble
 from proponent.training._ledger import Ledger
 from proponent.training._split import FusedSequential, SplitConvTranspose2d, SplitLinear, split_layers
+from proponent.training._stack import StackedModels
+from toys import plain
 
 SPLIT = Tactics(cuda_graph=False, channels_last=False)
 PLAIN = replace(SPLIT, split=False)
@@ -96,6 +99,69 @@ def test_the_layers_of_the_paper_are_split_and_fused():
     assert len(slots) == sum(
         isinstance(m, nn.Linear | nn.Conv2d | nn.ConvTranspose2d) for m in twin.modules()
     )
+
+
+def learn_stacked(model, loss, shape=(6,)):
+    """Whether a learner joins two members' batches; its losses must be those of one that maps them."""
+    learner, mapped = (
+        StackedModels([model, model], [loss, loss], torch.device("cpu"), torch.float64) for _ in range(2)
+    )
+    ledger = Ledger(torch.device("cpu"), 1)
+    learner.split_layers(ledger)
+    learner.join_members(ledger)
+    batch, draw = (
+        keyed_normal((2, 5, *shape), "batch", dtype=torch.float64).sigmoid(),
+        loss.noise_shape(model),
+    )
+    noise = None if draw is None else keyed_normal((2, 5, 3, *draw), "noise", dtype=torch.float64)
+    close = {"rtol": 1e-12, "atol": 1e-12}
+    torch.testing.assert_close(learner.losses(batch, noise), mapped.losses(batch, noise), **close)
+    torch.testing.assert_close(learner.parameters, mapped.parameters, rtol=0, atol=0)
+    assert not ledger.deferred
+    return learner.joined is not None
+
+
+def test_perceptrons_of_an_ensemble_share_a_batch():
+    assert learn_stacked(MLPVAE(6, 2), Elbo(beta=2.0))
+    assert learn_stacked(nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 2)), plain)
+
+
+class SequenceFirst(nn.Module):
+    """Puts another axis before that of the samples, where a stacked layer would take it for theirs."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(6, 3)
+
+    def forward(self, x):
+        return self.layer(x.transpose(0, 1)).transpose(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("model", "shape"),
+    [
+        (SequenceFirst(), (4, 6)),
+        (nn.Sequential(nn.Linear(6, 3), nn.Unflatten(0, (1, 5)), nn.Flatten(0, 1)), (6,)),
+        (nn.Sequential(nn.Linear(6, 3), nn.LayerNorm(3)), (6,)),
+        (nn.Sequential(nn.Linear(6, 3), nn.BatchNorm1d(3, affine=False)), (6,)),
+    ],
+    ids=["samples-not-first", "counts-its-samples", "parameters-elsewhere", "other-numbers"],
+)
+def test_models_that_samples_of_several_members_would_confuse_are_mapped(model, shape):
+    assert not learn_stacked(model, plain, shape)
+
+
+def test_noise_that_samples_share_keeps_members_apart():
+    model = nn.Linear(5, 2).double()
+
+    def loss(model, x, noise):
+        return (model(x)[:, None] + noise).square().sum(2).mean(1)
+
+    runs, others = (
+        fit_coders(models=model, objective=objective(loss, (2,)), tactics=each) for each in (SPLIT, PLAIN)
+    )
+    for run, other in zip(runs, others, strict=True):
+        assert_alike(run, other)
 
 
 def test_layers_that_somebody_listens_to_stay_whole():

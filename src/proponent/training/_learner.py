@@ -31,6 +31,9 @@ class Learner(ABC):
     def split_layers(self, ledger: Ledger) -> None:
         """From now on compute the losses by layers whose weight gradients go to the ledger."""
 
+    def join_members(self, ledger: Ledger) -> None:  # noqa: B027 (one model has nothing to join)
+        """From now on put the members' batches into one, where the model allows it."""
+
     @abstractmethod
     def losses(self, batch: Batch, noise: Tensor | None) -> Tensor:
         """The losses ``[n]``, or ``[members, n]`` of a batch ``[members, n, ...]``."""

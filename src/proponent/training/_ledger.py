@@ -36,6 +36,11 @@ class Ledger:
         if self._calls[name] > 1:
             self.deferred.add(name)
 
+    def forget_calls(self) -> None:
+        """Forget what was counted in a forward pass that no backward pass follows."""
+        self._calls.clear()
+        self.deferred.clear()
+
     def goes_straight(self, name: str) -> bool:
         """Whether the weight may be changed now."""
         return self.straight and name not in self.deferred

@@ -67,7 +67,7 @@ def train(
     streams = [_stream(learner, plan, samples, each, device, dtype) for each in assignments]
     rates = torch.tensor([each.learning_rate for each in assignments], device=device, dtype=torch.float64)
     rule = make_rule(learner.parameters, plan.optimizer, rates if learner.members else rates[0])
-    step = Step(learner, rule, plan.precision, _ledger(learner, plan, tactics))
+    step = Step(learner, rule, plan.precision, _ledger(learner, plan, tactics, assignments))
     data = Samples(move(samples, device, dtype), tactics.channels_last)
     loop = Loop(
         plan=plan,
@@ -115,12 +115,21 @@ def _tuned(device: torch.device) -> Iterator[None]:
         torch.backends.cudnn.benchmark = before
 
 
-def _ledger(learner: Learner, plan: Plan, tactics: Tactics) -> Ledger | None:
+def _noise_is_each_samples_own(assignments: Sequence[Assignment]) -> bool:
+    """Whether samples of several members, who share no draws, can stand in one batch."""
+    return all(each.objective.per_sample_noise for each in assignments)
+
+
+def _ledger(
+    learner: Learner, plan: Plan, tactics: Tactics, assignments: Sequence[Assignment]
+) -> Ledger | None:
     # Autocast would hand split layers inputs of another dtype than their weights.
     if not tactics.split or plan.precision == "bfloat16":
         return None
     ledger = Ledger(learner.place()[0], tactics.lanes)
     learner.split_layers(ledger)
+    if tactics.join_members and _noise_is_each_samples_own(assignments):
+        learner.join_members(ledger)
     return ledger
 
 

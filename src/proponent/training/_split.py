@@ -29,6 +29,7 @@ class Slot:
     def __init__(self, ledger: Ledger, weight: str, bias: str | None) -> None:
         self.ledger, self.weight_name, self.bias_name = ledger, weight, bias
         self.weight: Tensor
+        self.bias: Tensor | None = None
 
 
 class SplitLinear(nn.Linear):
@@ -43,7 +44,20 @@ class SplitLinear(nn.Linear):
     def call(self, input: Tensor, rectified: bool) -> Tensor:
         """The output, or what is positive in it."""
         self.slot.ledger.note_call(self.slot.weight_name)
-        return _applied(_Linear, input, self.weight, self.bias, self.slot, rectified)
+        weight, bias = self.operands()
+        return _applied(_Linear, input, weight, bias, self.slot, rectified)
+
+    def operands(self) -> tuple[Tensor, Tensor | None]:
+        """The weight and the bias."""
+        return self.weight, self.bias
+
+
+class JoinedLinear(SplitLinear):
+    """A linear layer for the samples of all members in a row, each with its member's weights."""
+
+    def operands(self) -> tuple[Tensor, Tensor | None]:
+        """The stacked weights and biases."""
+        return self.slot.weight, self.slot.bias
 
 
 class SplitConv2d(nn.Conv2d):
@@ -137,7 +151,7 @@ def _is_plain(module: nn.Module, kind: type[nn.Module]) -> bool:
 
 
 class _Linear(torch.autograd.Function):
-    """y = x Wᵀ + b for ``[..., i]`` and a weight ``[o, i]``, or for ``[s, ..., i]`` and ``[s, o, i]``."""
+    """y = x Wᵀ + b for a weight ``[o, i]``, or for ``[s, o, i]`` with the samples in s equal parts."""
 
     @staticmethod
     def forward(x: Tensor, weight: Tensor, bias: Tensor | None, slot: Slot, rectified: bool) -> Tensor:

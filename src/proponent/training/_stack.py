@@ -11,6 +11,7 @@ from torch.func import functional_call, vmap
 
 from proponent.data import Batch
 from proponent.objectives import Elbo, Objective
+from proponent.training._joined import JoinedBatches
 from proponent.training._learner import Learner, Tensors, trainable
 from proponent.training._ledger import Ledger
 from proponent.training._split import split_layers
@@ -54,6 +55,8 @@ class StackedModels(Learner):
         loss, betas = _common_loss(objectives)
         self.betas = None if betas is None else torch.tensor(betas, device=self.place()[0], dtype=dtype)
         self.loss = _Loss(self.template, loss)
+        self.joined: JoinedBatches | None = None
+        self.joined_is_checked = False
 
     def split_layers(self, ledger: Ledger) -> None:
         """Call a twin of the template."""
@@ -62,8 +65,20 @@ class StackedModels(Learner):
         for slot in slots:
             slot.weight = self.parameters[slot.weight_name]
 
+    def join_members(self, ledger: Ledger) -> None:
+        """Put the members' batches into one from the first step on, if the losses come out the same."""
+        joined = JoinedBatches(self.template, self.parameters, self.loss.loss, self.betas, ledger)
+        self.joined = joined if joined.holds_everything else None
+
     def losses(self, batch: Batch, noise: Tensor | None) -> Tensor:
         """Every member's losses on its own batch."""
+        if self.joined is not None and not self.joined_is_checked:
+            self.joined_is_checked = True
+            if not self.joined.agrees(batch, noise, lambda: self._mapped(batch, noise)):
+                self.joined = None
+        return self._mapped(batch, noise) if self.joined is None else self.joined.losses(batch, noise)
+
+    def _mapped(self, batch: Batch, noise: Tensor | None) -> Tensor:
         arguments = (self.parameters, self.others, batch, noise, self.betas)
         in_dims = tuple(None if each is None or each == {} else 0 for each in arguments)
         losses: Tensor = vmap(self._member_losses, in_dims, randomness="different")(*arguments)

@@ -15,6 +15,8 @@ class Tactics:
         split: Take weight gradients out of the backward pass. They run beside it, on streams of their own,
             and under SGD without momentum go straight into the weights of linear layers.
         lanes: On how many such streams.
+        join_members: Put the batches of an ensemble's members into one, where only linear layers hold
+            parameters; with `split`.
         channels_last: Hold images and convolutions with channels as the last axis in memory.
     """
 
@@ -22,6 +24,7 @@ class Tactics:
     steps_per_replay: int = 16
     split: bool = True
     lanes: int = 2
+    join_members: bool = True
     channels_last: bool = True
 
     def __post_init__(self) -> None:
@@ -34,4 +37,4 @@ def tactics_for(device: torch.device) -> Tactics:
     """All of them on a GPU; none elsewhere, where a step's time is in its arithmetic."""
     if device.type == "cuda":
         return Tactics()
-    return Tactics(cuda_graph=False, split=False, channels_last=False)
+    return Tactics(cuda_graph=False, split=False, join_members=False, channels_last=False)
