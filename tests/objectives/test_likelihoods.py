@@ -87,6 +87,8 @@ class CountLarge(TorchDispatchMode):
         result = function(*args, **(kwargs or {}))
         storages = {part.untyped_storage().data_ptr() for part in args if isinstance(part, torch.Tensor)}
         for part in result if isinstance(result, tuple) else (result,):
+            if not isinstance(part, torch.Tensor):  # an operation may answer with a number
+                continue
             is_view = part.untyped_storage().data_ptr() in storages
             if part.numel() >= self.size and not is_view:
                 self.written.append(str(function))
