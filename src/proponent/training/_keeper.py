@@ -88,8 +88,12 @@ class Keeper(ABC):
         return []
 
     def resume(self, step: int) -> Progress:
-        """Go back to one of those steps."""
-        raise NotImplementedError
+        """Go back to one of those steps.
+
+        Raises:
+            LookupError: There is no such step.
+        """
+        raise LookupError(f"Nothing was kept from which a training could be taken up at step {step}.")
 
     @property
     def directory(self) -> Path | None:

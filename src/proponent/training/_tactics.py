@@ -9,6 +9,9 @@ import torch
 class Tactics:
     """What to do for speed.
 
+    With `split` a training that was stopped goes on to the same numbers, but not to the same bits: the first
+    step after it finds out anew how weights are used.
+
     Attributes:
         cuda_graph: Capture steps in a CUDA graph, where there is a GPU.
         steps_per_replay: How many steps a graph holds.
