@@ -1,0 +1,150 @@
+"""`proponent influence`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from proponent.cli._console import is_watched, output, say, say_where
+from proponent.cli._opened_run import OpenedRun, job_name, make_tracin, open_run
+from proponent.cli._options import (
+    Checkpoints,
+    Data,
+    Device,
+    Draws,
+    MemoryBudget,
+    PrecisionOption,
+    Run,
+    Seed,
+    StandardErrors,
+)
+from proponent.cli._samples import read_samples
+from proponent.cli._settings import Model, Precision
+
+if TYPE_CHECKING:
+    from proponent.attribution import TopScores
+    from proponent.scores import Scores
+
+_SHOWN_QUERIES, _SHOWN_SAMPLES = 8, 3
+
+
+def influence(
+    run: Run,
+    queries: Annotated[Path, typer.Option(help="A `.npy` or `.npz` file of what is asked about.")],
+    array: Annotated[str | None, typer.Option(help="Which array of a `.npz` file of queries.")] = None,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="Keep only so many proponents and opponents of each query.")
+    ] = None,
+    draws: Draws = 16,
+    seed: Seed = 0,
+    standard_errors: StandardErrors = False,
+    checkpoint: Checkpoints = None,
+    precision: PrecisionOption = Precision.FLOAT32,
+    memory_budget: MemoryBudget = None,
+    data: Data = None,
+    device: Device = None,
+) -> None:
+    """Score every training sample on some queries: what made the model explain them, and what didn't.
+
+    Positive is a proponent: training on the sample lowered the query's loss. The scores go to
+    `scores/influence.npy` in the run's folder, [samples, queries]; with `--top K` only the strongest of
+    each query, to `scores/influence-top.parquet`. A job that was stopped goes on where it was.
+
+    Example: `proponent influence runs/digits --queries odd.npy --top 10`
+    """
+    from proponent.data import as_batch, fingerprint
+
+    opened = open_run(run, data)
+    asked_about = _read_queries(opened, queries, array)
+    tracin = make_tracin(opened, draws, seed, precision, memory_budget, checkpoint, device)
+    asked = {
+        "draws": draws,
+        "seed": seed,
+        "errors": standard_errors,
+        "top": top,
+        "checkpoints": checkpoint,
+        "precision": str(precision),
+        "data": opened.tables["data"]["fingerprint"],
+        "queries": fingerprint(as_batch(asked_about)),
+        "trajectory": opened.trajectory.fingerprint(),
+    }
+    directory = opened.folder.job(job_name("influence", asked))
+    if top is not None:
+        strongest = tracin.influence(
+            opened.samples,
+            asked_about,
+            top=top,
+            standard_errors=standard_errors,
+            directory=directory,
+            progress=is_watched(),
+        )
+        path = _save_top(strongest, top, opened.folder.scores / "influence-top.parquet")
+        _print_strongest(strongest, top)
+        say(f"{strongest!r}.")
+    else:
+        scores = tracin.influence(
+            opened.samples,
+            asked_about,
+            standard_errors=standard_errors,
+            directory=directory,
+            progress=is_watched(),
+        )
+        path = scores.save(opened.folder.scores / "influence.npy")
+        _print_strongest(scores, len(scores))
+        say(f"{scores!r}.")
+    say_where("scores", path)
+
+
+def _read_queries(opened: OpenedRun, path: Path, array: str | None) -> "object":
+    table = opened.tables["data"]
+    conv = opened.tables["model"]["name"] == Model.CONV
+    queries = read_samples(path, array, conv, table.get("channels_last", False), "queries").values
+    if queries.shape[1:] != opened.samples.shape[1:]:
+        raise ValueError(
+            f"`queries` must have the shape of the samples, {opened.samples.shape[1:]} each, "
+            f"got {queries.shape[1:]}. A single query still needs an axis of its own, of size 1."
+        )
+    return queries
+
+
+def _save_top(strongest: "TopScores", top: int, path: Path) -> Path:
+    import pandas as pd
+
+    from proponent.storage import whole_file
+
+    sides = {"proponent": strongest.proponents(top), "opponent": strongest.opponents(top)}
+    frame = pd.concat(
+        [ranking.to_pandas().assign(side=side) for side, ranking in sides.items()], ignore_index=True
+    )
+    frame.attrs = {"unit": strongest.unit, "method": strongest.method, "facts": dict(strongest.facts)}
+    with whole_file(path) as temporary:
+        frame.to_parquet(temporary, index=False)
+    return path
+
+
+def _print_strongest(scores: "Scores | TopScores", limit: int) -> None:
+    """A few queries and the ends of their rankings."""
+    from rich.table import Table
+
+    from proponent.report import signed
+
+    shown = min(_SHOWN_SAMPLES, limit)
+    proponents, opponents = scores.proponents(shown), scores.opponents(shown)
+    assert proponents.query_ids is not None
+    table = Table(title=f"The strongest on each query, in {scores.unit}", title_justify="left", box=None)
+    table.add_column("query", justify="right")
+    table.add_column("proponents: lowered its loss")
+    table.add_column("opponents: raised it")
+    for i, query in enumerate(proponents.query_ids[:_SHOWN_QUERIES].tolist()):
+        sides = [
+            ", ".join(
+                f"{id_} ({signed(value)})"
+                for id_, value in zip(side.ids[i].tolist(), side.values[i].tolist(), strict=True)
+            )
+            for side in (proponents, opponents)
+        ]
+        table.add_row(str(query), *sides)
+    output().print(table)
+    more = len(proponents.query_ids) - _SHOWN_QUERIES
+    if more > 0:
+        say(f"… and {more:,} more quer{'ies' if more > 1 else 'y'} in the file.")

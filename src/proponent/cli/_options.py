@@ -1,0 +1,26 @@
+"""Options that the scoring commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from proponent.cli._settings import Precision
+
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder, made by `proponent train`.")]
+Data = Annotated[Path | None, typer.Option(help="Where the run's data lie now, if they were moved.")]
+Draws = Annotated[int, typer.Option(min=1, help="Draws of noise that make one mean gradient.")]
+Seed = Annotated[int, typer.Option(help="The seed of the draws.")]
+Checkpoints = Annotated[
+    list[int] | None,
+    typer.Option("--checkpoint", help="Only this one of the trajectory, from 0; may be given several times."),
+]
+PrecisionOption = Annotated[Precision, typer.Option("--precision", help="Of the arithmetic.")]
+MemoryBudget = Annotated[
+    str | None,
+    typer.Option(help="What the work may take, such as `2GiB`; a share of what is free unless given."),
+]
+StandardErrors = Annotated[
+    bool, typer.Option("--standard-errors", help="Estimate how far the draws may have moved each score.")
+]
+Device = Annotated[str | None, typer.Option(help="Such as `cpu` or `cuda`; a GPU if there is one.")]

@@ -1,0 +1,174 @@
+import shlex
+import tomllib
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from proponent import Scores
+from proponent.cli import main
+
+N = 40
+X = np.random.default_rng(0).random((N, 6), dtype=np.float32)
+
+
+@pytest.fixture
+def data(tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    return str(tmp_path / "x.npy")
+
+
+@pytest.fixture
+def queries(tmp_path):
+    np.save(tmp_path / "q.npy", X[:3] * 0.9)
+    return str(tmp_path / "q.npy")
+
+
+def train(data, out, *more):
+    small = (
+        "--latent-dim",
+        "2",
+        "--steps",
+        "20",
+        "--checkpoints",
+        "2",
+        "--batch-size",
+        "8",
+        "--device",
+        "cpu",
+    )
+    return main(["train", data, "--out", str(out), *small, *more])
+
+
+@pytest.fixture
+def run(tmp_path, data):
+    assert train(data, tmp_path / "run") == 0
+    return tmp_path / "run"
+
+
+def test_training_writes_a_record_that_makes_it_again(run, data, capsys):
+    record = tomllib.loads((run / "run.toml").read_text("utf-8"))
+    assert record["data"]["path"] == data
+    assert record["data"]["shape"] == [N, 6]
+    assert record["data"]["fingerprint"].startswith("sha256:")
+    assert record["model"] == {"name": "mlp", "latent_dim": 2}
+    assert record["objective"] == {"beta": 1.0, "likelihood": "bernoulli", "scale": 1.0}
+    assert record["training"]["seed"] == 0
+    assert set(record["versions"]) == {"proponent", "python", "torch", "numpy"}
+    command = shlex.split(record["made"]["command"])
+    assert command[:5] == ["proponent", "train", data, "--out", str(run)]
+    again = run.parent / "again"
+    assert main(["train", data, "--out", str(again), *command[5:]]) == 0
+    for name in ("checkpoint-00000010.safetensors", "checkpoint-00000020.safetensors"):
+        assert (run / "trajectory" / name).read_bytes() == (again / "trajectory" / name).read_bytes()
+
+
+def test_training_says_where_things_are(run, capsys):
+    assert train(str(run.parent / "x.npy"), run) == 0
+    printed = capsys.readouterr().out
+    assert f"run              {run / 'run.toml'}" in printed
+    assert "Taking up the training of a beta-VAE on 40 samples: 20 steps." in printed
+    assert f"Next: proponent self-influence {run}" in printed
+
+
+def test_self_influence_writes_scores(run, capsys):
+    assert main(["self-influence", str(run), "--draws", "4", "--top", "3", "--standard-errors"]) == 0
+    scores = Scores.load(run / "scores" / "self-influence.parquet")
+    assert len(scores) == N
+    assert scores.unit == "nats"
+    assert (scores.standard_errors > 0).all()
+    printed = capsys.readouterr().out
+    assert "The 3 with the highest self-influence" in printed
+    assert str(run / "scores" / "self-influence.parquet") in printed
+    rows = [line.split() for line in printed.splitlines() if line.split()[:1] in (["1"], ["2"], ["3"])]
+    assert [row[1] for row in rows] == [str(id_) for id_ in scores.proponents(3).ids]
+
+
+def test_self_influence_of_one_checkpoint(run):
+    arguments = ["self-influence", str(run), "--draws", "4", "--top", "0"]
+    scores = []
+    for which in (["--checkpoint", "0"], ["--checkpoint", "1"], []):
+        assert main([*arguments, *which]) == 0
+        scores.append(Scores.load(run / "scores" / "self-influence.parquet").values)
+    np.testing.assert_allclose(scores[0] + scores[1], scores[2], rtol=1e-5)
+
+
+def test_influence_writes_a_matrix(run, queries, capsys):
+    assert main(["influence", str(run), "--queries", queries, "--draws", "4"]) == 0
+    scores = Scores.load(run / "scores" / "influence.npy")
+    assert scores.values.shape == (N, 3)
+    printed = capsys.readouterr().out
+    assert "positive: training on the sample lowered the query's loss" in printed
+    assert str(run / "scores" / "influence.npy") in printed
+
+
+def test_influence_keeps_only_the_strongest_when_asked(run, queries):
+    assert main(["influence", str(run), "--queries", queries, "--draws", "4"]) == 0
+    scores = Scores.load(run / "scores" / "influence.npy")
+    assert main(["influence", str(run), "--queries", queries, "--draws", "4", "--top", "2"]) == 0
+    frame = pd.read_parquet(run / "scores" / "influence-top.parquet")
+    for side, ranking in (("proponent", scores.proponents(2)), ("opponent", scores.opponents(2))):
+        kept = frame[frame["side"] == side]
+        np.testing.assert_array_equal(kept["id"].to_numpy().reshape(3, 2), ranking.ids)
+        np.testing.assert_allclose(kept["score"].to_numpy().reshape(3, 2), ranking.values, rtol=1e-5)
+
+
+def test_many_queries_are_not_all_printed(run, tmp_path, capsys):
+    np.save(tmp_path / "many.npy", X[:11])
+    arguments = ["influence", str(run), "--queries", str(tmp_path / "many.npy"), "--draws", "2"]
+    assert main(arguments) == 0
+    assert "… and 3 more queries in the file." in capsys.readouterr().out
+
+
+def test_seeds_give_other_scores_and_the_same_ones_again(run):
+    def score(seed):
+        assert main(["self-influence", str(run), "--draws", "2", "--seed", str(seed)]) == 0
+        return Scores.load(run / "scores" / "self-influence.parquet").values
+
+    first, second, again = score(0), score(1), score(0)
+    assert not np.array_equal(first, second)
+    np.testing.assert_array_equal(first, again)
+
+
+def test_moved_data_are_found_by_option(run, data, tmp_path, capsys):
+    moved = tmp_path / "elsewhere.npy"
+    (tmp_path / "x.npy").rename(moved)
+    assert main(["self-influence", str(run), "--draws", "2"]) == 2
+    assert "are gone from" in capsys.readouterr().err
+    assert main(["self-influence", str(run), "--draws", "2", "--data", str(moved)]) == 0
+
+
+def test_bytes_are_pixels_and_it_is_said(tmp_path, capsys):
+    np.savez(tmp_path / "x.npz", pixels=np.full((10, 4, 4), 255, np.uint8), other=np.zeros(10))
+    assert train(str(tmp_path / "x.npz"), tmp_path / "run", "--array", "pixels") == 0
+    assert "bytes, taken for pixels and divided by 255" in capsys.readouterr().out
+    assert main(["self-influence", str(tmp_path / "run"), "--draws", "2"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("shape", "more", "kept"),
+    [
+        ((8, 16, 16), [], (8, 1, 16, 16)),
+        ((8, 3, 16, 16), [], (8, 3, 16, 16)),
+        ((8, 16, 16, 3), ["--channels-last"], (8, 3, 16, 16)),
+    ],
+)
+def test_images_train_a_convolutional_model(tmp_path, shape, more, kept):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).random(shape))
+    options = ["--model", "conv", "--steps", "2", "--checkpoints", "1", "--likelihood", "squared-error"]
+    assert train(str(tmp_path / "x.npy"), tmp_path / "run", *options, *more) == 0
+    record = tomllib.loads((tmp_path / "run" / "run.toml").read_text("utf-8"))
+    assert tuple(record["data"]["shape"]) == kept
+    assert main(["self-influence", str(tmp_path / "run"), "--draws", "2"]) == 0
+
+
+@pytest.mark.parametrize("likelihood", ["gaussian", "gaussian-learned"])
+def test_other_likelihoods_take_any_numbers(tmp_path, likelihood):
+    np.save(tmp_path / "x.npy", 3 * X - 1)
+    assert train(str(tmp_path / "x.npy"), tmp_path / "run", "--likelihood", likelihood) == 0
+    assert main(["self-influence", str(tmp_path / "run"), "--draws", "2"]) == 0
+
+
+def test_a_refused_training_leaves_the_folder_free(tmp_path, data):
+    assert train(data, tmp_path / "run", "--learning-rate", "-1") == 2
+    assert train(data, tmp_path / "run") == 0
