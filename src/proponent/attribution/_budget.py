@@ -1,0 +1,171 @@
+"""A memory budget, and the largest batch that keeps to it."""
+
+import math
+import re
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_BINARY_UNITS = {"ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40}
+# Without a budget: a share of what is free. On a CPU larger batches leave its caches, and gain nothing.
+_SHARE_CPU, _MOST_CPU, _SHARE_GPU = 1 / 4, 1 << 30, 1 / 2
+_PROBE = 8
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What some work took.
+
+    Attributes:
+        peak: The most bytes that its tensors held at a time.
+        kept: The bytes that were still held when it had ended.
+    """
+
+    peak: int
+    kept: int
+
+
+def parse_bytes(size: int | str) -> int:
+    """Read a number of bytes.
+
+    >>> parse_bytes("2GiB"), parse_bytes("512 MB"), parse_bytes(1000)
+    (2147483648, 512000000, 1000)
+
+    Args:
+        size: A number of bytes, or a number with a unit: kB, MB, GB, TB or KiB, MiB, GiB, TiB.
+
+    Raises:
+        ValueError: It is not such a size, or not positive.
+    """
+    if isinstance(size, str):
+        match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([kmgt]?i?)b?\s*", size.lower())
+        units = _UNITS | _BINARY_UNITS
+        if match is None or match[2] not in units:
+            raise ValueError(
+                '`memory_budget` must be a number of bytes, or a text such as "2GiB" or "512 MB", '
+                f"got {size!r}."
+            )
+        size = int(float(match[1]) * units[match[2]])
+    if size < 1:
+        raise ValueError(f"`memory_budget` must be at least 1 byte, got {size}.")
+    return size
+
+
+def default_budget(device: torch.device) -> int:
+    """A share of the memory that is free on a device."""
+    if device.type == "cuda":
+        return int(torch.cuda.mem_get_info(device)[0] * _SHARE_GPU)
+    return min(int(_free_memory() * _SHARE_CPU), _MOST_CPU)
+
+
+def measure_memory(work: Callable[[], object]) -> Memory:
+    """Run some work, and count the bytes of the tensors that it makes.
+
+    Tensors that were there before don't count, nor does what a kernel holds for itself while it runs.
+
+    >>> measure_memory(lambda: torch.ones(100).double().sum()).peak  # 400 + 800
+    1200
+
+    Args:
+        work: What it returns is kept until the count is taken.
+    """
+    with _LiveBytes() as live:
+        result = work()
+        kept = live.bytes
+        del result
+    return Memory(live.peak, kept)
+
+
+def largest_batch(peak_of: Callable[[int], int], budget: int, limit: int, what: str) -> int:
+    """Find the largest batch whose peak stays within a budget.
+
+    Two small batches give the fixed and the growing part; a batch found by them that comes near the
+    budget is measured before it is trusted.
+
+    Args:
+        peak_of: Runs a batch of a size and gives the peak of its memory.
+        budget: Bytes.
+        limit: The largest batch that is of use.
+        what: What a batch consists of, for the message.
+
+    Raises:
+        ValueError: One does not fit.
+    """
+    least = peak_of(1)
+    if least > budget:
+        raise ValueError(
+            f"`memory_budget` must leave at least {_shown(least)} for one {what}, but leaves "
+            f"{_shown(budget)}. Raise it, or use fewer `draws`."
+        )
+    if limit == 1:
+        return 1
+    probe = min(_PROBE, limit)
+    measured = {probe: peak_of(probe)}
+    each = max((measured[probe] - least) / (probe - 1), 1)
+    batch = min(limit, 1 + int((budget - least) / each))
+    while batch > 1:
+        # The cheapest way to a score depends on the size, and with it the memory.
+        if batch not in measured and least + each * (batch - 1) > budget / 2:
+            measured[batch] = peak_of(batch)
+        if measured.get(batch, 0) <= budget:
+            break
+        batch = min(batch - 1, int(batch * budget / measured[batch]))
+    return max(batch, 1)
+
+
+def _free_memory(table: Path = Path("/proc/meminfo")) -> int:
+    """What the system could hand out, where it says so; else enough for the most we take."""
+    text = table.read_text() if table.exists() else ""
+    found = re.search(r"MemAvailable:\s+(\d+) kB", text)
+    return int(found[1]) * 1024 if found else int(_MOST_CPU / _SHARE_CPU)
+
+
+def _shown(size: float) -> str:
+    power = min(int(math.log(max(size, 1), 1024)), 4)
+    return f"{size / 1024**power:.4g} {('B', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
+
+
+class _LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts the bytes of the storages that operations make, as long as they live."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.bytes = 0
+        self.peak = 0
+        self._seen: dict[int, weakref.ref[torch.UntypedStorage]] = {}
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        for tensor in tree_leaves((args, kwargs)):
+            self._see(tensor, counts=False)
+        result = func(*args, **kwargs)
+        for tensor in tree_leaves(result):
+            self._see(tensor, counts=True)
+        return result
+
+    def _see(self, tensor: Any, counts: bool) -> None:
+        if not isinstance(tensor, Tensor):
+            return
+        storage = tensor.untyped_storage()
+        key = storage._cdata
+        if key in self._seen:
+            return
+        size = storage.nbytes() if counts else 0
+        self.bytes += size
+        self.peak = max(self.peak, self.bytes)
+
+        def forget(_: object) -> None:
+            self.bytes -= size
+            del self._seen[key]
+
+        self._seen[key] = weakref.ref(storage, forget)
