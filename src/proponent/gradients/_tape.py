@@ -5,7 +5,7 @@ parameter in the place that the rule is for is noted. Any other differentiable u
 noted as such: nothing can be left out without a trace.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.overrides import TorchFunctionMode
-from torch.utils._pytree import tree_leaves
 
 from proponent.gradients._rules import RULES, Use
 from proponent.gradients._substitutes import substituted
@@ -87,8 +86,20 @@ class Tape(TorchFunctionMode):
         return output
 
     def _tracked(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[str]:
-        return [self._names[id(leaf)] for leaf in tree_leaves((args, kwargs)) if id(leaf) in self._names]
+        names = (self._names.get(id(tensor)) for tensor in _tensors((args, kwargs)))
+        return [name for name in names if name is not None]
 
 
 def _is_differentiable(output: Any) -> bool:
-    return any(isinstance(leaf, Tensor) and leaf.requires_grad for leaf in tree_leaves(output))
+    return any(tensor.requires_grad for tensor in _tensors((output,)))
+
+
+def _tensors(values: Iterable[Any]) -> Iterator[Tensor]:
+    """The tensors in arguments or outputs, however nested."""
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, Mapping):
+            yield from _tensors(value.values())
+        elif isinstance(value, list | tuple):
+            yield from _tensors(value)

@@ -19,7 +19,7 @@ def fused_bernoulli(logits: Float[Tensor, "n m ..."], x: Float[Tensor, "n ..."])
     logits = logits.permute(0, 1, *axes).flatten(2).contiguous()
     x = x.permute(0, *[axis - 1 for axis in axes]).flatten(1).contiguous()
     losses: Tensor = _Bernoulli.apply(logits, x)  # type: ignore[no-untyped-call]
-    return losses.mean(1)
+    return losses.squeeze(1) if losses.shape[1] == 1 else losses.mean(1)  # a view costs no launch
 
 
 class _Bernoulli(torch.autograd.Function):

@@ -135,7 +135,7 @@ def _run(
         IN=x.shape[1], WIDTH=width, OUT=channels, H=sizes[0], W=sizes[1], GH=grid[0], GW=grid[1],
         FH=first[0], FW=first[1], KH=taps[0], KW=taps[1], SH=stride[0], SW=stride[1],
         PH=padding[0], PW=padding[1], D=direction, RH=phases[0], RW=phases[1], OH=shift[0], OW=shift[1],
-        BIAS=bias is not None,
+        SCALED=x_scale is not None, BIAS=bias is not None,
         ROWS=_ROWS, COLUMNS=columns, DEPTH=depth, num_warps=8 if columns == 128 else 4, num_stages=3,
     )  # fmt: skip
     return out
@@ -151,7 +151,7 @@ def _kernel(
     GH: tl.constexpr, GW: tl.constexpr, FH: tl.constexpr, FW: tl.constexpr,
     KH: tl.constexpr, KW: tl.constexpr, SH: tl.constexpr, SW: tl.constexpr,
     PH: tl.constexpr, PW: tl.constexpr, D: tl.constexpr, RH: tl.constexpr, RW: tl.constexpr,
-    OH: tl.constexpr, OW: tl.constexpr, BIAS: tl.constexpr,
+    OH: tl.constexpr, OW: tl.constexpr, SCALED: tl.constexpr, BIAS: tl.constexpr,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, DEPTH: tl.constexpr,
 ):  # fmt: skip
     """Compute a tile of positions, and of channels and phases."""
@@ -175,7 +175,8 @@ def _kernel(
             other=0.0,
         )
         total = tl.dot(value, w, total)
-    total *= tl.load(x_scale) * tl.load(w_scale)
+    if SCALED:
+        total *= tl.load(x_scale) * tl.load(w_scale)
     c, phase = column % OUT, column // OUT
     if BIAS:
         total += tl.load(bias + c, mask=column < WIDTH, other=0.0).to(tl.float32)[None, :]

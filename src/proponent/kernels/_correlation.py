@@ -38,7 +38,7 @@ def fused_correlation(
         A=A, B=B, TAPS=taps, H=H, W=W, KH=KH, KW=KW, SH=window.stride[0], SW=window.stride[1],
         PH=window.padding[0], PW=window.padding[1], DH=window.dilation[0], DW=window.dilation[1],
         # Many positions: what is read should lie together. Few: what is written.
-        BY_CHANNEL=m * H * W >= 512,
+        BY_CHANNEL=m * H * W >= 512, SCALED=anchor_scale is not None,
         ROWS=rows, COLUMNS=columns, DEPTH=depth, num_warps=4, num_stages=3,
     )  # fmt: skip
     return out
@@ -51,7 +51,7 @@ def _kernel(
     A: tl.constexpr, B: tl.constexpr, TAPS: tl.constexpr, H: tl.constexpr, W: tl.constexpr,
     KH: tl.constexpr, KW: tl.constexpr, SH: tl.constexpr, SW: tl.constexpr,
     PH: tl.constexpr, PW: tl.constexpr, DH: tl.constexpr, DW: tl.constexpr,
-    BY_CHANNEL: tl.constexpr,
+    BY_CHANNEL: tl.constexpr, SCALED: tl.constexpr,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, DEPTH: tl.constexpr,
 ):  # fmt: skip
     """Compute a tile of channels and taps of one sample's gradient."""

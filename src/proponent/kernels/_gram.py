@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from proponent.kernels._halves import halved
+from proponent.kernels._halves import halved_rows
 
 # Samples times terms, and queries times terms, of one program.
 ROWS, COLUMNS = 128, 128
@@ -60,6 +60,7 @@ def fused_gram(
         TERMS=t,
         QUERY_TERMS=s,
         BIAS=bias,
+        SCALED=l_scale is not None,
         ROWS=ROWS,
         COLUMNS=COLUMNS,
         DEPTH=depth,
@@ -69,21 +70,17 @@ def fused_gram(
     return out
 
 
-def _rows(factors: Float[Tensor, "n t d"]) -> tuple[Tensor, Tensor, int]:
+def _rows(factors: Float[Tensor, "n t d"]) -> tuple[Tensor, Tensor | None, int]:
     """Lay factors out as the kernel wants them: rows in half precision, a power of two terms a sample."""
-    n, t, d = factors.shape
-    terms = triton.next_power_of_2(t)
-    width = triton.cdiv(d, 8) * 8  # rows start at multiples of 16 bytes
-    rows, scale = halved(factors)
-    if (terms, width) != (t, d):
-        rows = torch.nn.functional.pad(rows, (0, width - d, 0, terms - t))
-    return rows.reshape(n * terms, width).contiguous(), scale, terms
+    terms = triton.next_power_of_2(factors.shape[1])
+    width = triton.cdiv(factors.shape[2], 8) * 8  # rows start at multiples of 16 bytes
+    return (*halved_rows(factors, terms, width), terms)
 
 
 @triton.jit
 def _kernel(
     l, r, ql, qr, l_scale, r_scale, ql_scale, qr_scale, out, n, q, width_l, width_r,
-    TERMS: tl.constexpr, QUERY_TERMS: tl.constexpr, BIAS: tl.constexpr,
+    TERMS: tl.constexpr, QUERY_TERMS: tl.constexpr, BIAS: tl.constexpr, SCALED: tl.constexpr,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, DEPTH: tl.constexpr,
 ):  # fmt: skip
     """Compute one tile of ``ROWS / TERMS`` samples and ``COLUMNS / QUERY_TERMS`` queries."""
@@ -97,8 +94,14 @@ def _kernel(
     L = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
     for k in range(0, width_l, DEPTH):
         L = tl.dot(l.load([row, k]), ql.load([column, k]).T, L)
-    R *= tl.load(r_scale) * tl.load(qr_scale)
-    L *= tl.load(l_scale) * tl.load(ql_scale)
+    if SCALED:
+        i = row + tl.arange(0, ROWS)
+        z = column + tl.arange(0, COLUMNS)
+        in_i, in_z = i < n * TERMS, z < q * QUERY_TERMS
+        R *= tl.load(r_scale + i, mask=in_i, other=0.0)[:, None]
+        R *= tl.load(qr_scale + z, mask=in_z, other=0.0)[None, :]
+        L *= tl.load(l_scale + i, mask=in_i, other=0.0)[:, None]
+        L *= tl.load(ql_scale + z, mask=in_z, other=0.0)[None, :]
     if BIAS:
         R += 1.0
     S = L * R

@@ -1,7 +1,8 @@
 """Float32 numbers as scaled float16: the ten bits that tf32 keeps, in half the bytes and at twice its rate.
 
-A tensor is divided by a power of two that brings its largest number to just under 2^15. What is 2^29 times
-smaller than the largest keeps fewer than ten bits, which no sum of products could show.
+A tensor, or each row of one, is divided by a power of two that brings its largest number close to the end
+of float16's range. What is a hundred million times smaller than the largest keeps fewer than ten bits,
+which no sum of products could show.
 """
 
 import torch
@@ -10,14 +11,14 @@ import triton.language as tl
 from torch import Tensor
 
 
-def halved(values: Tensor) -> tuple[Tensor, Tensor]:
+def halved(values: Tensor) -> tuple[Tensor, Tensor | None]:
     """Give a tensor in half precision, in the same order in memory, and its scale, one number.
 
-    bfloat16 stays as it is, with a scale of 1.
+    bfloat16 stays as it is, without a scale.
     """
     values = values.detach()
     if values.dtype != torch.float32:
-        return values, torch.ones(1, device=values.device)
+        return values, None
     largest = torch.linalg.vector_norm(values, float("inf"))
     scale = torch.ldexp(torch.ones_like(largest), torch.frexp(largest).exponent - 15).reshape(1)
     out = torch.empty_like(values, dtype=torch.float16)
@@ -26,6 +27,24 @@ def halved(values: Tensor) -> tuple[Tensor, Tensor]:
     count = values.numel()
     _halve[(triton.cdiv(count, _BLOCK),)](values, out, scale, count, BLOCK=_BLOCK, num_warps=8)
     return out, scale
+
+
+def halved_rows(values: Tensor, terms: int, width: int) -> tuple[Tensor, Tensor | None]:
+    """Give ``[n, t, d]`` as rows ``[n terms, width]`` in half precision, zeros added, and a scale a row.
+
+    bfloat16 stays as it is, without a scale.
+    """
+    n, t, d = values.shape
+    if values.dtype != torch.float32:
+        if (terms, width) != (t, d):
+            values = torch.nn.functional.pad(values, (0, width - d, 0, terms - t))
+        return values.reshape(n * terms, width).contiguous(), None
+    rows = torch.empty(n * terms, width, device=values.device, dtype=torch.float16)
+    scale = torch.empty(n * terms, device=values.device, dtype=torch.float32)
+    _halve_row[(n * terms,)](
+        values, rows, scale, *values.stride(), t, d, width, TERMS=terms, WIDTH=triton.next_power_of_2(width)
+    )
+    return rows, scale
 
 
 _BLOCK = 4096
@@ -37,3 +56,15 @@ def _halve(values, out, scale, count, BLOCK: tl.constexpr):
     inside = k < count
     x = tl.load(values + k, mask=inside, other=0.0) / tl.load(scale)
     tl.store(out + k, x.to(tl.float16), mask=inside)
+
+
+@triton.jit
+def _halve_row(values, rows, scale, sn, st, sd, t, d, width, TERMS: tl.constexpr, WIDTH: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    sample, term = row // TERMS, row % TERMS
+    k = tl.arange(0, WIDTH)
+    x = tl.load(values + sample * sn + term * st + k * sd, mask=(k < d) & (term < t), other=0.0)
+    largest = tl.max(tl.abs(x), 0)
+    power = tl.where(largest > 0, tl.exp2(tl.floor(tl.log2(largest)) - 14), 1.0)
+    tl.store(rows + row * width + k, (x / power).to(tl.float16), mask=k < width)
+    tl.store(scale + row, power)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from proponent.data import Batch, check_finite
+from proponent.kernels import has_kernels
 from proponent.models import VAE, check_vae
 from proponent.objectives._gaussian_code import kl_to_prior, log_density, log_prior, reparameterise
 from proponent.objectives._likelihoods import LIKELIHOODS, Likelihood
@@ -114,11 +115,12 @@ class Elbo(Objective):
         if not self._needs_noise:
             return beta * kl_to_prior(mean, log_variance)
         noise = checked_noise(noise, len(x), vae.latent_dim)
-        z = reparameterise(mean, log_variance, noise)
         if self.estimator == "score-function":
+            z = reparameterise(mean, log_variance, noise)
             return self._score_function(vae, x, z.detach(), mean, log_variance, beta)
+        z, kl = _code_and_kl(mean, log_variance, noise)
         losses = self._reconstruction(vae, x, z.to(decoded_in))
-        return losses if self.part == "reconstruction" else losses + beta * kl_to_prior(mean, log_variance)
+        return losses if self.part == "reconstruction" else losses + beta * kl
 
     def noise_shape(self, model: nn.Module) -> tuple[int, ...] | None:
         """One number for each latent dimension; none for a divergence in closed form.
@@ -195,6 +197,14 @@ class Elbo(Objective):
             losses = losses + (beta * kl_to_prior(mean, log_variance)).detach()
             signal = signal + beta * (log_q - log_prior(z))
         return losses + ((log_q - log_q.detach()) * signal.detach()).mean(1)
+
+
+def _code_and_kl(mean: Tensor, log_variance: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
+    if has_kernels(mean) and mean.dtype == torch.float32:
+        from proponent.kernels._gaussian_code import fused_code
+
+        return fused_code(mean, log_variance, noise)
+    return reparameterise(mean, log_variance, noise), kl_to_prior(mean, log_variance)
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
