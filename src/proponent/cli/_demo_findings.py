@@ -115,9 +115,5 @@ def _facts(run: OpenedRun, own: "Scores", draws: int) -> dict[str, object]:
         "scores": f"{own.method} over {len(run.trajectory)} checkpoints in Adam's metric, {draws} draws, "
         "unbiased",
         "distance to neighbours": f"mean Euclidean distance to the {_NEIGHBOURS} nearest, in pixels",
-        "layers covered": _coverage(own.facts.get("coverage")),
+        "coverage": f"{own.facts['coverage']['share']:.1%} of the parameters are in the scores",
     }
-
-
-def _coverage(coverage: object) -> str:
-    return "all parameters" if coverage == 1.0 else str(coverage)
