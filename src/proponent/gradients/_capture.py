@@ -14,7 +14,7 @@ from proponent.gradients._check import check_against_autograd
 from proponent.gradients._fallback import single_gradients, vectorised_gradients
 from proponent.gradients._gradients import Gradients
 from proponent.gradients._precision import check_precision, parameter_dtype, passes
-from proponent.gradients._probe import Plan, Signature, probe, record, signature
+from proponent.gradients._probe import Plan, Signature, probe, record, signature, without_factors
 from proponent.objectives import Objective
 
 
@@ -76,6 +76,7 @@ class GradientCapture:
     def load(self, state: Mapping[str, Tensor]) -> None:
         """Take the parameters and buffers of a checkpoint."""
         self.model.load_state_dict(dict(state))
+        self._plans = {key: plan for key, plan in self._plans.items() if plan.settled}
 
     def prepare(self, batch: Batch, noise: Tensor | None) -> None:
         """Look at a first batch; the results stand in `facts`.
@@ -88,7 +89,7 @@ class GradientCapture:
         with passes("float32", self.device):
             key, plan = probe(self.model, self.objective, self._parameters, batch, noise)
         self._plans[key] = plan
-        self._vectorises = bool(plan.fallback) and self._can_vectorise(plan, batch, noise)
+        self._vectorises = self._can_vectorise(plan, batch, noise)
         few = take(batch, slice(0, 3))
         gradients = self(few, noise)
         check = check_against_autograd(
@@ -113,11 +114,11 @@ class GradientCapture:
         n = batch_size(batch)
         with passes(self.precision, self.device):
             tape, losses = record(self.model, self.objective, self._parameters, batch, noise)
-            plan = self._plan(signature(tape.calls), batch, noise)
             edges: list[Any] = [call.edge for call in tape.calls]
-            at_outputs: tuple[Tensor | None, ...] = ()
-            if edges:
+            at_outputs: Sequence[Tensor | None] = [None] * len(edges)
+            if edges and losses.requires_grad:
                 at_outputs = torch.autograd.grad(losses.sum(), edges, allow_unused=True)
+        plan = self._plan(signature(tape, at_outputs, n), batch, noise)
         with torch.no_grad():
             blocks = assemble(tape.calls, at_outputs, plan.layouts, plan.served, n)
         if plan.fallback:
@@ -132,13 +133,18 @@ class GradientCapture:
 
     def _plan(self, key: Signature, batch: Batch, noise: Tensor | None) -> Plan:
         if key not in self._plans:  # the first batch, or one that takes another way through the model
-            with torch.autocast(self.device.type, enabled=False):
+            with passes("float32", self.device):
                 found, plan = probe(self.model, self.objective, self._parameters, batch, noise)
-            self._plans[key] = self._plans[found] = plan
+            self._plans[found] = plan
+            if found.way != key.way:
+                plan = without_factors(self._parameters, len(key.single))
+            self._plans[key] = plan
             self._vectorises = self._vectorises and self._can_vectorise(plan, batch, noise)
         return self._plans[key]
 
     def _can_vectorise(self, plan: Plan, batch: Batch, noise: Tensor | None) -> bool:
+        if not plan.fallback:
+            return True
         try:
             vectorised_gradients(
                 self.model, self.objective, list(plan.fallback), take(batch, slice(0, 1)), noise

@@ -16,9 +16,22 @@ from proponent.gradients._layout import PROBE_WEIGHTS, Layout, find_layout
 from proponent.gradients._tape import Call, Tape
 from proponent.objectives import Objective
 
-Signature = tuple[tuple[tuple[str, ...], int], ...]
-
 _TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-4}
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What two batches must have in common to share a plan.
+
+    Attributes:
+        way: The calls, each with its parameters, its number of axes and whether a loss depends on it; and
+            the parameters used outside of them.
+        single: For each axis of each call that may hold samples, whether it is as long as the batch. Where
+            it is, nothing tells the orders of samples and draws apart.
+    """
+
+    way: tuple[tuple[tuple[tuple[str, ...], int, bool], ...], frozenset[str]]
+    single: tuple[tuple[bool, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -30,17 +43,30 @@ class Plan:
         served: The parameters that factor rules serve, all their uses included.
         fallback: Those that need automatic differentiation, and why.
         unused: Those that no loss depends on.
+        settled: Whether every gradient told something; where one was zero, other parameters may show more.
     """
 
     layouts: tuple[Layout | None, ...]
     served: frozenset[str]
     fallback: Mapping[str, str]
     unused: frozenset[str]
+    settled: bool = True
 
 
-def signature(calls: list[Call]) -> Signature:
-    """What two batches must have in common to share a plan."""
-    return tuple((call.names, len(call.shape)) for call in calls)
+def signature(tape: Tape, at_outputs: Sequence[Tensor | None], n: int) -> Signature:
+    """Describe the way that a batch of n samples took, with the gradients at the outputs of its calls."""
+    calls = tuple(
+        (call.names, len(call.shape), gradient is not None)
+        for call, gradient in zip(tape.calls, at_outputs, strict=True)
+    )
+    single = tuple(tuple(size == n for size in call.shape[: call.use.leading]) for call in tape.calls)
+    return Signature((calls, frozenset(tape.outside)), single)
+
+
+def without_factors(parameters: Mapping[str, Tensor], calls: int) -> Plan:
+    """Plan for batches that take another way than a few of their samples, as a loop over samples does."""
+    reason = "used in another way by a few samples than by a batch"
+    return Plan((None,) * calls, frozenset(), dict.fromkeys(parameters, reason), frozenset())
 
 
 def record(
@@ -89,13 +115,14 @@ def probe(
     """Find out how to take the gradients of batches like this one apart.
 
     Raises:
-        ValueError: The loss is random beyond its noise, couples the samples of a batch, or has the
-            wrong shape.
+        ValueError: The loss is not finite, is random beyond its noise, couples the samples of a batch, or
+            has the wrong shape or dtype.
     """
     count = len(PROBE_WEIGHTS)
     index = torch.arange(count) % batch_size(batch)
     few = take(batch, index)
     tape, losses = record(model, objective, parameters, few, noise)
+    _check_numbers(losses)
     _check_function(model, objective, few, noise, losses)
     _check_apart(model, objective, parameters, few, noise, losses, tape)
     if not losses.requires_grad:
@@ -106,6 +133,7 @@ def probe(
     edges = [call.edge for call in tape.calls]
     weights = torch.tensor(PROBE_WEIGHTS, device=losses.device, dtype=losses.dtype)
     at_outputs = _gradients(losses.sum(), edges)
+    settled = all(gradient is None or bool(gradient.any()) for gradient in at_outputs)
     weighted = _gradients((weights * losses).sum(), edges)
     used = _gradients(losses.sum(), list(parameters.values()))
 
@@ -126,13 +154,26 @@ def probe(
             fallback.setdefault(name, "used outside the layers that have a factor rule")
     fallback = {name: fallback[name] for name in parameters if name in fallback and name not in unused}
     served = frozenset(noted - fallback.keys() - unused)
-    return signature(tape.calls), Plan(tuple(layouts), served, fallback, unused)
+    return signature(tape, at_outputs, count), Plan(tuple(layouts), served, fallback, unused, settled)
 
 
 def _gradients(total: Tensor, inputs: Sequence[Any]) -> list[Tensor | None]:
     if not inputs:
         return []
     return list(torch.autograd.grad(total, inputs, retain_graph=True, allow_unused=True))
+
+
+def _check_numbers(losses: Tensor) -> None:
+    if losses.dtype not in _TOLERANCE:
+        raise ValueError(
+            f"The objective must return losses in float32 or float64, got {losses.dtype}. "
+            "Sum them in float32."
+        )
+    if not bool(torch.isfinite(losses).all()):
+        raise ValueError(
+            f"The losses must be finite, got {losses.tolist()} for a few samples. Look for NaN in the "
+            "samples and the checkpoint, and for logarithms and divisions in the objective."
+        )
 
 
 def _check_function(
@@ -165,33 +206,38 @@ def _check_apart(
     losses: Tensor,
     tape: Tape,
 ) -> None:
-    """Compare the loss of a sample alone with its loss in a batch."""
-    alone, loss = record(model, objective, parameters, take(batch, slice(0, 1)), noise)
-    if torch.allclose(loss, losses[:1], rtol=1e-3, atol=1e-6 * float(losses.detach().abs().max())):
-        return
-    place = "after the last layer, in the loss itself"
-    for k, (one, many) in enumerate(zip(alone.calls, tape.calls, strict=False)):
-        if not _shows(one.use.input, many.use.input, len(PROBE_WEIGHTS)):
-            place = f"before `{_layer(many)}`"
-            if k:
-                place = f"between `{_layer(tape.calls[k - 1])}` and `{_layer(many)}`"
-            break
-    raise ValueError(
-        f"The loss couples the samples of a batch: a sample's loss is {loss[0].item():.6g} alone and "
-        f"{losses[0].item():.6g} in a batch of {len(losses)}. The coupling lies {place}. A sample must not "
-        "see the others: no batch statistics, no terms between samples, no division by the batch size."
-    )
+    """Compare the losses of the first and the last sample alone with those in a batch.
+
+    The last, as in a sequence each sees those before it alone.
+    """
+    for i in (0, len(losses) - 1):
+        alone, loss = record(model, objective, parameters, take(batch, slice(i, i + 1)), noise)
+        if torch.allclose(loss[0], losses[i], rtol=1e-3, atol=1e-6 * float(losses.detach().abs().max())):
+            continue
+        place = "after the last layer, in the loss itself"
+        for k, (one, many) in enumerate(zip(alone.calls, tape.calls, strict=False)):
+            if not _shows(one.use.input, many.use.input, i, len(losses)):
+                place = f"before `{_layer(many)}`"
+                if k:
+                    place = f"between `{_layer(tape.calls[k - 1])}` and `{_layer(many)}`"
+                break
+        raise ValueError(
+            f"The loss couples the samples of a batch: a sample's loss is {loss[0].item():.6g} alone and "
+            f"{losses[i].item():.6g} in a batch of {len(losses)}. The coupling lies {place}. "
+            "A sample must not see the others: no batch statistics, no terms between samples, "
+            "no division by the batch size."
+        )
 
 
-def _shows(one: Tensor, many: Tensor, n: int) -> bool:
-    """Whether some arrangement of the samples shows the first one as it is alone."""
+def _shows(one: Tensor, many: Tensor, i: int, n: int) -> bool:
+    """Whether some arrangement of the samples shows sample i as it is alone."""
     if one.ndim != many.ndim:
         return False
     for axis in range(many.ndim):
         if many.shape[axis] != n * one.shape[axis]:
             continue
         for first in (True, False):
-            part = Layout(axis, first).split(many, n)[0]
+            part = Layout(axis, first).split(many, n)[i]
             part = part.movedim(0, axis)
             if part.shape == one.shape and torch.allclose(part, one, rtol=1e-3, atol=1e-5):
                 return True
