@@ -25,7 +25,7 @@ def _convolve(
     dilation: int | Sequence[int] = 1,
     groups: int = 1,
 ) -> Tensor | None:
-    if isinstance(padding, str) or not _serves(input, dilation, groups):
+    if isinstance(padding, str) or not _serves(input, weight, bias, dilation, groups):
         return None
     from proponent.kernels._convolution import FusedConvolution
 
@@ -44,7 +44,7 @@ def _convolve_transposed(
     groups: int = 1,
     dilation: int | Sequence[int] = 1,
 ) -> Tensor | None:
-    if not _serves(input, dilation, groups):
+    if not _serves(input, weight, bias, dilation, groups):
         return None
     from proponent.kernels._convolution import FusedTransposedConvolution
 
@@ -55,8 +55,13 @@ def _convolve_transposed(
     return output
 
 
-def _serves(input: Tensor, dilation: int | Sequence[int], groups: int) -> bool:
-    return computes_rounded(input) and input.ndim == 4 and groups == 1 and _pair(dilation) == (1, 1)
+def _serves(
+    input: Tensor, weight: Tensor, bias: Tensor | None, dilation: int | Sequence[int], groups: int
+) -> bool:
+    # A weight that another layer made passes gradients on to it; a twin stops them.
+    are_leaves = weight.is_leaf and (bias is None or bias.is_leaf)
+    fits = input.ndim == 4 and groups == 1 and _pair(dilation) == (1, 1)
+    return are_leaves and fits and computes_rounded(input)
 
 
 def _rounded(input: Tensor) -> Tensor:
