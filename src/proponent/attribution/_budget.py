@@ -128,7 +128,7 @@ def _free_memory(table: Path = Path("/proc/meminfo")) -> int:
     return int(found[1]) * 1024 if found else int(_MOST_CPU / _SHARE_CPU)
 
 
-def _shown(size: float) -> str:
+def _shown(size: int) -> str:
     power = min(int(math.log(max(size, 1), 1024)), 4)
     return f"{size / 1024**power:.4g} {('B', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
 
@@ -141,6 +141,12 @@ class _LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.bytes = 0
         self.peak = 0
         self._seen: dict[int, weakref.ref[torch.UntypedStorage]] = {}
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return (
+            False  # torch asks; else every operation passes through its compiler, which takes 2 s to import
+        )
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None

@@ -16,9 +16,7 @@ from proponent.training import Trajectory
 _REFUSALS = (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError)
 
 
-def as_trajectories(
-    trajectory: Trajectory | Sequence[Trajectory] | Sequence[Mapping[str, Tensor]],
-) -> tuple[Trajectory, ...]:
+def as_trajectories(trajectory: Any) -> tuple[Trajectory, ...]:
     """Take one trajectory, several, or plain state dicts, which become one.
 
     Raises:
@@ -133,7 +131,7 @@ def as_ids(ids: Any, count: int, name: str, of: str) -> IdArray:
     values, counts = np.unique(array, return_counts=True)
     if (counts > 1).any():
         raise ValueError(
-            f"`{name}` must be different for all {of}, but {values[counts > 1][0]!r} occurs "
+            f"`{name}` must be different for all {of}, but {values[counts > 1][0]} occurs "
             f"{counts.max()} times. Leave them out to use positions."
         )
     return array

@@ -10,16 +10,23 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from torch import nn
 
-from proponent.data import Batch
 from proponent.storage import read_json, whole_file, write_json
 
 Arrays = dict[str, npt.NDArray[Any]]
 
 # What reading a file that was cut short or altered can raise.
-_DAMAGE = (ValueError, EOFError, OSError, KeyError, SyntaxError, NotImplementedError, zipfile.BadZipFile)
+_DAMAGE = (
+    ValueError,
+    TypeError,
+    EOFError,
+    OSError,
+    KeyError,
+    SyntaxError,
+    NotImplementedError,
+    zipfile.BadZipFile,
+)
 
 
 class Job:
@@ -74,8 +81,8 @@ class Job:
         if self._directory is None or not self._path(task).exists():
             return None
         try:
-            with np.load(self._path(task), allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}  # the format has a checksum for each
+            with self._path(task).open("rb") as file, np.load(file, allow_pickle=False) as kept:
+                arrays = {name: kept[name] for name in kept.files}  # the format has a checksum for each
             if str(arrays.pop("job")) == self._key:
                 return arrays
             problem = "it belongs to another job"
@@ -117,27 +124,6 @@ def architecture(model: nn.Module) -> str:
     trained = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
     modes = [module.training for module in model.modules()]
     return hashlib.sha256(repr((repr(model), trained, modes)).encode()).hexdigest()
-
-
-def fingerprint(batch: Batch) -> str:
-    """A hash of a batch: its numbers, dtypes, shapes and structure."""
-    digest = hashlib.sha256()
-    _update(digest, batch)
-    return digest.hexdigest()
-
-
-def _update(digest: Any, batch: Batch) -> None:
-    if isinstance(batch, dict):
-        for key, part in batch.items():
-            digest.update(f"{key!r}:".encode())
-            _update(digest, part)
-    elif isinstance(batch, tuple):
-        digest.update(f"tuple of {len(batch)}:".encode())
-        for part in batch:
-            _update(digest, part)
-    else:
-        digest.update(f"{batch.dtype} {tuple(batch.shape)}:".encode())
-        digest.update(batch.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
 
 
 def _as_json(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal, final, overload
+from typing import Any, final, overload
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from proponent.attribution._inputs import (
     check_computes,
     check_mean_over_draws,
 )
-from proponent.attribution._job import Job, architecture, fingerprint
+from proponent.attribution._job import Job, architecture
 from proponent.attribution._run import Tasks, reduce_extremes, reduce_scores
 from proponent.attribution._scorers import (
     OwnScorer,
@@ -34,11 +34,10 @@ from proponent.attribution._shards import part_of, shards_of
 from proponent.attribution._source import Source
 from proponent.attribution._stages import stages_of
 from proponent.attribution._top import TopScores, ranking_of
-from proponent.data import Batch, batch_size, take
+from proponent.data import Batch, batch_size, fingerprint, take
 from proponent.gradients import GradientCapture
 from proponent.objectives import Objective
 from proponent.scores import FloatArray, IdArray, Scores
-from proponent.training import Trajectory
 
 
 @final
@@ -75,8 +74,9 @@ class TracIn:
             ``eval()``.
         objective: The per-sample loss. It may be another than the one trained on: then the scores say
             what would have happened to this loss, had the model been trained on it from each checkpoint.
-        trajectory: The checkpoints of one training; or several trajectories, such as other seeds of the
-            same training, whose scores are averaged; or plain state dicts, which need ``weights="unit"``.
+        trajectory: The checkpoints of one training, a `Trajectory`; or a list of several, such as other
+            seeds of the same training, whose scores are averaged; or a list of plain state dicts, which
+            need ``weights="unit"``.
         draws: How many draws make one mean gradient, m. Not used by an objective without noise.
         seed: The seed of the draws.
         weights: ``physical`` or ``unit``.
@@ -99,12 +99,12 @@ class TracIn:
         self,
         model: nn.Module,
         objective: Objective,
-        trajectory: Trajectory | Sequence[Trajectory] | Sequence[Mapping[str, Tensor]],
+        trajectory: Any,
         *,
         draws: int = 16,
         seed: int = 0,
-        weights: Literal["physical", "unit"] = "physical",
-        metric: Literal["trained", "identity", "adam"] = "trained",
+        weights: str = "physical",
+        metric: str = "trained",
         checkpoints: Sequence[int] | None = None,
         layers: Sequence[str] | None = None,
         precision: str = "float32",

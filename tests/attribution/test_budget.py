@@ -1,0 +1,111 @@
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from proponent.attribution._budget import (
+    _free_memory,
+    default_budget,
+    largest_batch,
+    measure_memory,
+    parse_bytes,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("2GiB", 2 << 30),
+        ("512 MB", 512_000_000),
+        (" 1.5 kib ", 1536),
+        ("7", 7),
+        (12, 12),
+        ("3tb", 3 * 10**12),
+    ],
+)
+def test_sizes_are_read(text, size):
+    assert parse_bytes(text) == size
+
+
+@pytest.mark.parametrize("text", ["much", "2 gigs", "-1", "i", "2 i", "1e9"])
+def test_what_is_no_size_is_refused(text):
+    with pytest.raises(ValueError, match="`memory_budget` must be a number of bytes, or a text"):
+        parse_bytes(text)
+
+
+@pytest.mark.parametrize("size", [0, -3, "0 GB"])
+def test_no_memory_is_refused(size):
+    with pytest.raises(ValueError, match="`memory_budget` must be at least 1 byte"):
+        parse_bytes(size)
+
+
+def test_the_default_is_a_share_of_what_is_free(tmp_path):
+    assert 0 < default_budget(torch.device("cpu")) <= 1 << 30
+    table = Path(tmp_path / "meminfo")
+    assert _free_memory(table) == 4 << 30
+    table.write_text("MemTotal: 9 kB\nMemAvailable:    2048 kB\n")
+    assert _free_memory(table) == 2048 * 1024
+
+
+def test_only_what_lives_at_a_time_counts():
+    here = torch.zeros(1000)
+
+    def work():
+        for _ in range(10):
+            torch.zeros(1000)
+        here.add_(1)
+        return here.view(10, 100)[2:], torch.zeros(100)[:10]
+
+    memory = measure_memory(work)
+    assert memory.peak == 4000
+    assert memory.kept == 400
+
+
+def test_backward_passes_count():
+    net = nn.Sequential(nn.Linear(10, 100), nn.Tanh(), nn.Linear(100, 1))
+    gradients = 4 * sum(p.numel() for p in net.parameters())
+
+    def work():
+        return torch.autograd.grad(net(torch.ones(64, 10)).sum(), list(net.parameters()))
+
+    memory = measure_memory(work)
+    assert memory.kept == gradients
+    assert memory.peak >= gradients + 64 * 100 * 4
+
+
+def affine(fixed, each):
+    sizes = []
+
+    def peak_of(count):
+        sizes.append(count)
+        return fixed + each * count
+
+    return peak_of, sizes
+
+
+def test_the_batch_fills_the_budget():
+    peak_of, sizes = affine(100, 10)
+    assert largest_batch(peak_of, 1000, 5000, "sample") == 90
+    assert sizes == [1, 8, 90]  # what comes near the budget is measured
+
+
+def test_a_batch_far_below_the_budget_is_not_measured():
+    peak_of, sizes = affine(100, 10)
+    assert largest_batch(peak_of, 1_000_000, 50, "sample") == 50
+    assert sizes == [1, 8]
+
+
+def test_a_batch_smaller_than_the_probe():
+    assert largest_batch(affine(100, 10)[0], 145, 50, "sample") == 4
+    assert largest_batch(affine(100, 10)[0], 145, 1, "sample") == 1
+    assert largest_batch(affine(100, 10)[0], 110, 50, "sample") == 1
+
+
+def test_memory_that_grows_faster_than_it_seemed():
+    assert 30 <= largest_batch(lambda count: 10 * count + count**2 // 4, 1000, 5000, "sample") <= 46
+
+
+def test_a_budget_too_small_for_one():
+    with pytest.raises(ValueError, match=r"must leave at least 2 KiB for one query, but leaves 1 KiB. Raise"):
+        largest_batch(affine(1024, 1024)[0], 1024, 5, "query")
