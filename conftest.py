@@ -6,5 +6,5 @@ from importlib.util import find_spec
 if find_spec("triton") is None:
     collect_ignore = [
         f"src/proponent/kernels/_{name}.py"
-        for name in ("bernoulli", "convolution", "correlation", "gaussian_code", "gram", "halves")
+        for name in ("bernoulli", "convolution", "correlation", "gaussian_code", "gram", "halves", "linear")
     ]

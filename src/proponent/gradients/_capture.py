@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from proponent.data import Batch, batch_size, move, take
 from proponent.gradients._assembly import assemble
 from proponent.gradients._block import Block
-from proponent.gradients._check import check_against_autograd
+from proponent.gradients._check import check_against_autograd, check_rounding
 from proponent.gradients._fallback import single_gradients, vectorised_gradients
 from proponent.gradients._gradients import Gradients
 from proponent.gradients._precision import check_precision, parameter_dtype, passes
@@ -91,16 +91,11 @@ class GradientCapture:
         self._plans[key] = plan
         self._vectorises = self._can_vectorise(plan, batch, noise)
         few = take(batch, slice(0, 3))
-        gradients = self(few, noise)
-        check = check_against_autograd(
-            self.model,
-            self.objective,
-            self._parameters,
-            gradients,
-            take(few, slice(0, 1)),
-            noise,
-            self.precision,
-        )
+        exact = self._take(few, noise, "float64" if self.precision == "float64" else "float32")
+        first = take(few, slice(0, 1))
+        check = check_against_autograd(self.model, self.objective, self._parameters, exact, first, noise)
+        if self.precision in ("tf32", "bfloat16"):
+            check |= {"rounding": check_rounding(self._take(few, noise, self.precision), exact)}
         self.facts = {"coverage": self._coverage(plan), "check": check}
 
     def __call__(self, batch: Batch, noise: Tensor | None) -> Gradients:
@@ -111,8 +106,11 @@ class GradientCapture:
             noise: ``[m, *shape]``, the draws that all of them share; none for a loss without noise.
         """
         batch, noise = self._moved(batch, noise)
+        return self._take(batch, noise, self.precision)
+
+    def _take(self, batch: Batch, noise: Tensor | None, precision: str) -> Gradients:
         n = batch_size(batch)
-        with passes(self.precision, self.device):
+        with passes(precision, self.device):
             tape, losses = record(self.model, self.objective, self._parameters, batch, noise)
             edges: list[Any] = [call.edge for call in tape.calls]
             at_outputs: Sequence[Tensor | None] = [None] * len(edges)
@@ -122,9 +120,9 @@ class GradientCapture:
         with torch.no_grad():
             blocks = assemble(tape.calls, at_outputs, plan.layouts, plan.served, n)
         if plan.fallback:
-            with passes(self.precision, self.device):
+            with passes(precision, self.device):
                 blocks = (*blocks, self._differentiate(plan, batch, noise))
-        return Gradients(blocks, losses.detach(), self.sizes, self.precision)
+        return Gradients(blocks, losses.detach(), self.sizes, precision)
 
     def _moved(self, batch: Batch, noise: Tensor | None) -> tuple[Batch, Tensor | None]:
         if noise is not None:

@@ -105,6 +105,7 @@ class SingleModel(Learner):
         self.called, slots = split_layers(self.model, ledger, stacked=False)
         for slot in slots:
             slot.weight = self.parameters[slot.weight_name]
+            slot.bias = None if slot.bias_name is None else self.parameters[slot.bias_name]
 
     def losses(self, batch: Batch, noise: Tensor | None) -> Tensor:
         """The objective's."""

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from proponent.kernels import Window, computes_rounded, rounded_dtype
 from proponent.training._ledger import Ledger
 
 
@@ -30,6 +31,12 @@ class Slot:
         self.ledger, self.weight_name, self.bias_name = ledger, weight, bias
         self.weight: Tensor
         self.bias: Tensor | None = None
+
+    def goes_straight(self) -> bool:
+        """Whether both may be changed where their gradients are made."""
+        return self.ledger.goes_straight(self.weight_name) and (
+            self.bias_name is None or self.ledger.goes_straight(self.bias_name)
+        )
 
 
 class SplitLinear(nn.Linear):
@@ -156,7 +163,11 @@ class _Linear(torch.autograd.Function):
     @staticmethod
     def forward(x: Tensor, weight: Tensor, bias: Tensor | None, slot: Slot, rectified: bool) -> Tensor:
         flat = x.reshape(*weight.shape[:-2], -1, x.shape[-1])
-        if weight.ndim == 3:
+        if _fuses(x):
+            from proponent.kernels._linear import fused_linear
+
+            y = fused_linear(_stacked(flat, 3), _stacked(weight, 3), _stacked(bias, 2), rectified)
+        elif weight.ndim == 3:
             y = _stacked_linear(flat, weight, bias)
             y = y.relu_() if rectified else y
         elif rectified and bias is not None:
@@ -173,13 +184,13 @@ class _Linear(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        x, rectified = ctx.saved_tensors
+        x, y = ctx.saved_tensors
         slot: Slot = ctx.slot
         weight = slot.weight
-        if rectified is not None:
-            gradient = torch.ops.aten.threshold_backward(gradient, rectified, 0)
         g = gradient.reshape(*weight.shape[:-2], -1, gradient.shape[-1])
         a = x.reshape(*weight.shape[:-2], -1, x.shape[-1])
+        if y is not None:
+            g = torch.ops.aten.threshold_backward(g, y.reshape(g.shape), 0)
         below = (g @ weight).reshape(x.shape) if ctx.needs_input_grad[0] else None
         slot.ledger.beside(lambda: _move_linear(slot, g, a), g, a)
         return below, None, None, None, None
@@ -198,6 +209,16 @@ class _Linear(torch.autograd.Function):
         return _applied(_Linear, x, weight, bias, slot, rectified), 0
 
 
+def _fuses(x: Tensor) -> bool:
+    """Whether fused kernels make the products: on a GPU, where they may keep ten bits."""
+    return x.dtype == torch.float32 and computes_rounded(x) and rounded_dtype(x) == torch.float32
+
+
+def _stacked(tensor: Tensor | None, axes: int) -> Any:
+    """With a leading axis of one member where there is none."""
+    return tensor[None] if tensor is not None and tensor.ndim < axes else tensor
+
+
 def _stacked_linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     if bias is None:
         return torch.bmm(x, weight.mT)
@@ -206,6 +227,11 @@ def _stacked_linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 def _move_linear(slot: Slot, g: Tensor, a: Tensor) -> None:
     """W ← W − gᵀ a straight away, or note gᵀ a; the bias's gradient, a small one, is always noted."""
+    if _fuses(a) and slot.goes_straight():
+        from proponent.kernels._linear import fused_linear_step
+
+        fused_linear_step(_stacked(g, 3), _stacked(a, 3), _stacked(slot.weight, 3), _stacked(slot.bias, 2))
+        return
     if slot.ledger.goes_straight(slot.weight_name):
         move: Callable[..., Tensor] = slot.weight.addmm_ if g.ndim == 2 else slot.weight.baddbmm_
         move(g.mT, a, alpha=-1)
@@ -240,7 +266,11 @@ class _Convolution(torch.autograd.Function):
             return found
 
         def note() -> None:
-            _, by_weight, by_bias = derive(False, True, slot.bias_name is not None)
+            if _correlates(x, weight, ctx.geometry):
+                by_weight = _correlation_sum(x, gradient, weight, ctx.geometry)
+                by_bias = gradient.sum((0, 2, 3))
+            else:
+                _, by_weight, by_bias = derive(False, True, slot.bias_name is not None)
             slot.ledger.add(slot.weight_name, by_weight)
             if slot.bias_name is not None:
                 slot.ledger.add(slot.bias_name, by_bias)
@@ -248,6 +278,26 @@ class _Convolution(torch.autograd.Function):
         below = derive(True, False, False)[0] if ctx.needs_input_grad[0] else None
         slot.ledger.beside(note, gradient, x)
         return below, None, None, None, None
+
+
+def _correlates(x: Tensor, weight: Tensor, geometry: tuple[Any, ...]) -> bool:
+    """Whether the kernel for samples' own gradients serves: few channels, on which libraries are slow."""
+    groups = geometry[5]
+    return _fuses(x) and x.ndim == 4 and groups == 1 and weight.numel() <= _FEW
+
+
+_FEW = 4096
+
+
+def _correlation_sum(x: Tensor, gradient: Tensor, weight: Tensor, geometry: tuple[Any, ...]) -> Tensor:
+    """The weight's gradient as the sum of the samples' own."""
+    from proponent.kernels._correlation import fused_correlation
+
+    stride, padding, dilation, transposed, _, groups = geometry
+    window = Window(tuple(weight.shape[2:]), tuple(stride), tuple(padding), tuple(dilation), groups)
+    anchor, field = (x, gradient) if transposed else (gradient, x)
+    own = fused_correlation(anchor[:, None].detach(), field[:, None].detach(), window)
+    return own.sum(0).reshape(weight.shape)
 
 
 def _convolve(layer: SplitConv2d | SplitConvTranspose2d, input: Tensor) -> Tensor:
