@@ -91,7 +91,9 @@ class Tape(TorchFunctionMode):
 
 
 def _is_differentiable(output: Any) -> bool:
-    return any(tensor.requires_grad for tensor in _tensors((output,)))
+    # What `torch.func` wraps does not say whether a gradient passes.
+    wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+    return any(tensor.requires_grad or wrapped(tensor) for tensor in _tensors((output,)))
 
 
 def _tensors(values: Iterable[Any]) -> Iterator[Tensor]:
