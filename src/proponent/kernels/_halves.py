@@ -42,12 +42,15 @@ def halved_rows(values: Tensor, terms: int, width: int) -> tuple[Tensor, Tensor 
     rows = torch.empty(n * terms, width, device=values.device, dtype=torch.float16)
     scale = torch.empty(n * terms, device=values.device, dtype=torch.float32)
     _halve_row[(n * terms,)](
-        values, rows, scale, *values.stride(), t, d, width, TERMS=terms, WIDTH=triton.next_power_of_2(width)
-    )
+        values, rows, scale, *values.stride(), t, d, width,
+        TERMS=terms, WIDTH=triton.next_power_of_2(width), SMALLEST=_SMALLEST,
+    )  # fmt: skip
     return rows, scale
 
 
 _BLOCK = 4096
+# The exponent of a row's smallest scale: a GPU may take subnormal ones, of next to nothing, for zero.
+_SMALLEST = -120
 
 
 @triton.jit
@@ -59,12 +62,15 @@ def _halve(values, out, scale, count, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def _halve_row(values, rows, scale, sn, st, sd, t, d, width, TERMS: tl.constexpr, WIDTH: tl.constexpr):
+def _halve_row(
+    values, rows, scale, sn, st, sd, t, d, width,
+    TERMS: tl.constexpr, WIDTH: tl.constexpr, SMALLEST: tl.constexpr,
+):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
     sample, term = row // TERMS, row % TERMS
     k = tl.arange(0, WIDTH)
     x = tl.load(values + sample * sn + term * st + k * sd, mask=(k < d) & (term < t), other=0.0)
     largest = tl.max(tl.abs(x), 0)
-    power = tl.where(largest > 0, tl.exp2(tl.floor(tl.log2(largest)) - 14), 1.0)
+    power = tl.exp2(tl.maximum(tl.floor(tl.log2(largest)) - 14, SMALLEST))
     tl.store(rows + row * width + k, (x / power).to(tl.float16), mask=k < width)
     tl.store(scale + row, power)
