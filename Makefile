@@ -12,7 +12,8 @@ demo: $(USER)
 	$(BIN)/proponent demo --out demo
 
 test: $(DEV)
-	$(BIN)/python -m pytest -n 2
+	# One thread a process: two of them share two cores.
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 lint: $(DEV)
 	$(BIN)/ruff check .

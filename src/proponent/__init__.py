@@ -1,7 +1,56 @@
 """Which training samples made a generative model what it is, without labels."""
 
-from proponent._version import __version__
-from proponent.objectives import objective
-from proponent.scores import Ranking, Scores
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Ranking", "Scores", "__version__", "objective"]
+from proponent._version import __version__
+
+if TYPE_CHECKING:
+    from proponent import evaluation, models
+    from proponent.attribution import DrawPlan, TopScores, TracIn
+    from proponent.objectives import Elbo, Objective, objective
+    from proponent.scores import Ranking, Scores
+    from proponent.training import Member, Optimizer, Run, Trajectory, fit, fit_ensemble
+
+__all__ = [
+    "DrawPlan",
+    "Elbo",
+    "Member",
+    "Objective",
+    "Optimizer",
+    "Ranking",
+    "Run",
+    "Scores",
+    "TopScores",
+    "TracIn",
+    "Trajectory",
+    "__version__",
+    "evaluation",
+    "fit",
+    "fit_ensemble",
+    "models",
+    "objective",
+]
+
+# Where each name lives. They are loaded when first asked for, since torch takes seconds to import and
+# `proponent --help` has no use for it.
+_HOMES = {
+    "proponent.attribution": ("DrawPlan", "TopScores", "TracIn"),
+    "proponent.objectives": ("Elbo", "Objective", "objective"),
+    "proponent.scores": ("Ranking", "Scores"),
+    "proponent.training": ("Member", "Optimizer", "Run", "Trajectory", "fit", "fit_ensemble"),
+}
+_ROOMS = ("evaluation", "models")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"proponent.{name}")
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module 'proponent' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -26,7 +26,6 @@ def test_each_command_has_its_help(command, capsys):
     assert "Usage: proponent " + command in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.xfail(reason="`import proponent` loads torch for its own names")
 @pytest.mark.parametrize("arguments", [["--version"], ["train", "--help"]])
 def test_torch_and_pandas_are_not_loaded_for_it(arguments):
     script = (

@@ -52,7 +52,8 @@ def gradients_of(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["linear", "linear-without-bias", "conv2d", "conv-transpose2d-grouped", "lstm", "noise-draws-first"]
+    "name",
+    ["linear", "linear-without-bias", "conv2d", "conv-transpose2d-grouped", "lstm", "noise-draws-first"],
 )
 def test_a_projection_is_the_matrix_it_says(name):
     gradients = gradients_of(name)

@@ -87,8 +87,6 @@ def _kernel(
         G = tl.dot(tl.trans(f), at, G)
     tap = b * (KH * KW) + ky * KW + kx
     where = out + sample * (A * TAPS) + (a * TAPS)[None, :] + tap[:, None]
-    tl.store(
-        where,
-        G * (tl.load(anchor_scale) * tl.load(field_scale)),
-        mask=(a < A)[None, :] & (column < TAPS)[:, None],
-    )
+    if SCALED:
+        G *= tl.load(anchor_scale) * tl.load(field_scale)
+    tl.store(where, G, mask=(a < A)[None, :] & (column < TAPS)[:, None])

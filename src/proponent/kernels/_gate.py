@@ -9,9 +9,7 @@ from torch import Tensor
 
 def has_kernels(tensor: Tensor) -> bool:
     """Whether a plain tensor lies where kernels run; what `torch.func` wraps has no memory to hand over."""
-    return (
-        tensor.is_cuda and not torch._C._functorch.is_functorch_wrapped_tensor(tensor) and _has_triton()
-    )
+    return tensor.is_cuda and not torch._C._functorch.is_functorch_wrapped_tensor(tensor) and _has_triton()
 
 
 def computes_rounded(tensor: Tensor) -> bool:
