@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 from asserts import assert_close
 from proponent.gradients import Correlation, OuterProducts
-from proponent.gradients._correlation import correlate, patches
+from proponent.gradients._correlation import _sample_by_sample, _shift_by_shift, correlate, patches
 from proponent.kernels import Window
 from toys import normal
 
@@ -57,7 +57,8 @@ def transposed_case(size, window, extra, out=2, into=4):
 
 
 def assert_right(anchor, field, window, expected):
-    assert_close(correlate(anchor, field, window), expected, 1e-12)
+    for way in (correlate, _sample_by_sample, _shift_by_shift):
+        assert_close(way(anchor, field, window), expected, 1e-12)
     block = Correlation(("weight",), anchor, field, window)
     assert block.size == expected.shape[1]
     assert_close(block.gradients()[0], expected, 1e-12)
@@ -169,4 +170,5 @@ def test_written_out():
     field = torch.tensor([[[[1.0, 10.0, 100.0]]]])
     window = Window((2,), (1,), (1,), (1,), 1)
     # Tap 0 sees 0, 1, 10, 100; tap 1 sees 1, 10, 100, 0.
-    assert correlate(anchor, field, window).tolist() == [[3 + 50 + 700, 2 + 30 + 500]]
+    for way in (_sample_by_sample, _shift_by_shift):
+        assert way(anchor, field, window).tolist() == [[3 + 50 + 700, 2 + 30 + 500]]

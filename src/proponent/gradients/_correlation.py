@@ -8,11 +8,14 @@ $$G_i[\alpha, \beta, \kappa] = \sum_{draws, x} a_i[\alpha, x]\; b_i[\beta, s x +
 The anchor of a convolution is the gradient at its output and the field its input; for a transposed one
 the anchor is the input and the field the gradient at the output.
 
-Nothing is unfolded. A window of size K at stride s is a window of size K/s at stride 1 on the image whose
+Nothing is unfolded. A processor forms them sample by sample, by its library's own kernel. A GPU takes all
+samples at once: a window of size K at stride s is a window of size K/s at stride 1 on the image whose
 channels are the s phases of the field (space to depth). Laid flat with the channels last, a shift of the
-window is an offset into one buffer, so each shift is one batched matrix product of two views.
+window is an offset into one buffer, so each shift is one batched matrix product of two views. In rounded
+arithmetic a fused kernel reads the windows where they lie.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -70,6 +73,41 @@ def correlate(
 
         if kernel.fits(anchor, window):
             return kernel.fused_correlation(anchor, field, window)
+    if anchor.device.type == "cpu":
+        return _sample_by_sample(anchor, field, window)
+    return _shift_by_shift(anchor, field, window)
+
+
+def _sample_by_sample(anchor: Tensor, field: Tensor, window: Window) -> Float[Tensor, "n p"]:
+    """Let the library's own kernel form each sample's, which a processor's cache holds."""
+    n, _, A = anchor.shape[:3]
+    weight = anchor.new_empty(A, field.shape[2] // window.groups, *window.kernel)
+    field = _long_enough(field, anchor.shape[3:], window)
+    zeros = [0] * len(window.kernel)
+    G = anchor.new_empty(n, weight.numel())
+    for i in range(n):
+        _, of_weight, _ = torch.ops.aten.convolution_backward(
+            anchor[i], field[i], weight, None, window.stride, window.padding, window.dilation, False, zeros,
+            window.groups, (False, True, False),
+        )  # fmt: skip
+        G[i] = of_weight.flatten()
+    return G
+
+
+def _long_enough(field: Tensor, positions: Sequence[int], window: Window) -> Tensor:
+    """Zeros after a field that the last windows would leave, as an uneven padding has them."""
+    margins: list[int] = []
+    for size, length, k, s, p, d in zip(
+        positions, field.shape[3:], window.kernel, window.stride, window.padding, window.dilation, strict=True
+    ):
+        margins = [0, max(0, s * (size - 1) + d * (k - 1) + 1 - length - 2 * p), *margins]
+    return pad(field, margins) if any(margins) else field
+
+
+def _shift_by_shift(
+    anchor: Float[Tensor, "n m A *positions"], field: Float[Tensor, "n m B *size"], window: Window
+) -> Float[Tensor, "n p"]:
+    """Multiply views of one buffer, a batched product for each shift of the window."""
     n, m, A = anchor.shape[:3]
     positions = anchor.shape[3:]
     B, g = field.shape[2], window.groups
