@@ -83,6 +83,7 @@ def _sample_by_sample(anchor: Tensor, field: Tensor, window: Window) -> Float[Te
     n, _, A = anchor.shape[:3]
     weight = anchor.new_empty(A, field.shape[2] // window.groups, *window.kernel)
     field = _long_enough(field, anchor.shape[3:], window)
+    anchor = _as_many(anchor, field.shape[3:], window)
     zeros = [0] * len(window.kernel)
     G = anchor.new_empty(n, weight.numel())
     for i in range(n):
@@ -102,6 +103,16 @@ def _long_enough(field: Tensor, positions: Sequence[int], window: Window) -> Ten
     ):
         margins = [0, max(0, s * (size - 1) + d * (k - 1) + 1 - length - 2 * p), *margins]
     return pad(field, margins) if any(margins) else field
+
+
+def _as_many(anchor: Tensor, size: Sequence[int], window: Window) -> Tensor:
+    """Zeros after an anchor whose windows leave a stride of the field or more, as output padding does."""
+    margins: list[int] = []
+    for positions, length, k, s, p, d in zip(
+        anchor.shape[3:], size, window.kernel, window.stride, window.padding, window.dilation, strict=True
+    ):
+        margins = [0, (length + 2 * p - d * (k - 1) - 1) // s + 1 - positions, *margins]
+    return pad(anchor, margins) if any(margins) else anchor
 
 
 def _shift_by_shift(
