@@ -18,7 +18,7 @@ from proponent.data import take
 from proponent.gradients import GradientCapture
 from proponent.objectives import objective
 from reference import flat, losses, per_sample_gradients
-from toys import TOYS, normal, per_sample, plain, tanh_network, x4
+from toys import TOYS, noisy_draws_first_flat, normal, per_sample, plain, tanh_network, x4
 
 SHARED_NOISE = [name for name, toy in TOYS.items() if toy.noise is not None]
 
@@ -314,6 +314,30 @@ def test_coverage_of_parameters_without_gradient():
     found = coverage("unused")
     assert found["without_gradient"] == ["unused.bias", "unused.weight"]
     assert (found["by_factors"], found["by_differentiation"]) == (0.5, None)
+
+
+def test_a_loose_parameter_whose_product_no_loss_sees_is_not_differentiated():
+    model = made(lambda m, x: (m.layer(x), m.free * 2)[0], layer=nn.Linear(4, 3), free=parameter(15))
+    capture = GradientCapture(model, plain, precision="float64")
+    capture.prepare(x4, None)
+    found = capture.facts["coverage"]
+    assert found["without_gradient"] == ["free"]
+    assert (found["by_factors"], found["by_differentiation"]) == (0.5, None)
+    assert_equals_reference(capture, model, plain, x4, None)
+
+
+def test_samples_without_gradient_do_not_tell_where_the_others_lie():
+    def loss(model, batch, noise):
+        return noisy_draws_first_flat(model, batch["x"], noise) * batch["share"]
+
+    model, noise = tanh_network().double(), normal(3, 4, key="noise")
+    samples = {"x": x4, "share": torch.tensor([0.0, 0.0, 0.0, 1.0, 2.0], dtype=torch.float64)}
+    loss = objective(loss, (4,))
+    capture = GradientCapture(model, loss, precision="float64")
+    capture.prepare(samples, noise)
+    reasons = capture.facts["coverage"]["by_differentiation"]["reasons"]
+    assert set(reasons.values()) == {"no gradient to tell by"}
+    assert_equals_reference(capture, model, loss, samples, noise)
 
 
 @pytest.mark.parametrize(

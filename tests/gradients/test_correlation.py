@@ -155,6 +155,20 @@ def test_a_window_that_meets_nothing_but_padding():
     assert_right(anchor, field, window, expected)
 
 
+def test_windows_that_reach_far_beyond_the_field_see_zeros():
+    """More padding behind the field than before it, as uneven padding has it."""
+    window = Window((4, 3), (2, 1), (1, 0), (1, 2), 1)
+    anchor, field = normal(N, M, 3, 4, 5), normal(N, M, 2, 5, 6, key="field")
+    behind = F.pad(field, (0, 3, 0, 4))
+    expected = autograd(
+        lambda x, w: F.conv2d(x, w, None, window.stride, (0, 0), window.dilation),
+        F.pad(behind, (0, 0, 1, 0))[..., :10, :],
+        anchor,
+        normal(3, 2, 4, 3, key="weight"),
+    )
+    assert_right(anchor, field, window, expected)
+
+
 def test_memory_in_another_order_makes_no_difference():
     window = Window((3, 2), (2, 1), (1, 0), (1, 1), 1)
     anchor, field, expected = convolution_case((9, 8), window)

@@ -91,6 +91,18 @@ def test_a_gradient_that_is_nan_for_autograd_too_is_refused():
     assert capture.facts == {}
 
 
+def test_the_parameter_that_is_nan_is_named():
+    """Its neighbours are finite, and stand before it and after."""
+    model = made(
+        lambda m, x: m.a(x) + torch.sqrt(m.b(x) * 0) + m.c(x),
+        a=nn.Linear(4, 3),
+        b=nn.Linear(4, 3),
+        c=nn.Linear(4, 3),
+    )
+    with pytest.raises(ValueError, match=r"`b\.weight` differs.*by nan"):
+        GradientCapture(model, plain, precision="float64").prepare(x4, None)
+
+
 def test_a_parameter_whose_gradient_vanishes_is_judged_beside_the_others():
     model = nn.Linear(4, 3).double()
     scale = nn.Parameter(torch.ones((), dtype=torch.float64))
