@@ -13,7 +13,7 @@ from _workload import conv_workload, our_scores
 
 def measure(settings: Settings) -> Outcome:
     """Time us, captum's slow path and `vmap(grad)`; say how wrong captum's fast path is."""
-    n, q, sizes = (2, 1, (1, 2)) if settings.smoke else (96, 32, (4, 16))
+    n, q, sizes = (2, 1, (1, 2)) if settings.smoke else (48, 16, (4, 16))
     work = conv_workload(settings, n, q)
     truth = true_scores(work.first(4, 4))
     sides = {
