@@ -1,8 +1,8 @@
 """Scores of the paper's convolutional model on one GPU, per checkpoint, against the exact rivals.
 
 A ratio of 2,000 to captum's exact path was hoped for, from 4,988 s that a prototype had measured. At its
-best batch captum takes 150 to 200 s on the same machine, so that 2,000 would mean 0.1 s: a third of the 0.2 to
-0.4 s that the operations and bytes of the passes alone come to. The quickest exact rival is `vmap(grad)`.
+best batch captum takes 150 to 200 s on the same machine, so that 2,000 would mean 0.1 s: a third of the 0.2
+to 0.4 s that the operations and bytes of the passes alone come to. The quickest exact rival is `vmap(grad)`.
 """
 
 import sys
@@ -59,8 +59,8 @@ def measure(settings: Settings) -> Outcome:
 BENCHMARK = Benchmark(
     name="conv_scores_gpu",
     claim="On one H200 the convolutional VAE's scores of 50,000 samples on 128 queries take at most 1.5 s a "
-    "checkpoint in tf32, and come 100 times faster than from captum's exact path at its best batch and 5 times "
-    "faster than by vmap(grad).",
+    "checkpoint in tf32, and come 100 times faster than from captum's exact path at its best batch and 5 "
+    "times faster than by vmap(grad).",
     goal={
         "seconds, tf32": at_most(1.5),
         "times faster than captum, slow path, tf32": at_least(100),
