@@ -16,8 +16,8 @@ from proponent.gradients import (
     paired_products,
     prepare_queries,
 )
-from proponent.gradients._precision import check_precision, parameter_dtype, passes, products
 from proponent.objectives import objective
+from proponent.precision import check_precision, parameter_dtype, passes, products, tf32_is_allowed
 from toys import TOYS, per_sample, plain, x4
 
 CPU = torch.device("cpu")
@@ -68,6 +68,16 @@ def test_settings_hold_within_and_are_put_back(name, before):
     with products(name):
         assert settings() == (*INSIDE[name][:2], False)
     assert settings() == before
+
+
+def test_settings_by_their_newer_name_are_understood_and_put_back(before):
+    matmul = torch.backends.cuda.matmul
+    matmul.fp32_precision = "tf32"
+    torch.backends.cudnn.conv.fp32_precision = "ieee"
+    assert tf32_is_allowed()
+    with products("float32"):
+        assert settings() == INSIDE["float32"]
+    assert (matmul.fp32_precision, torch.backends.cudnn.conv.fp32_precision) == ("tf32", "ieee")
 
 
 def fail(block):

@@ -7,9 +7,9 @@ from proponent.gradients._dense import Dense
 from proponent.gradients._gradients import Gradients
 from proponent.gradients._inner import inner_products, paired_products, prepare_queries, squared_norms
 from proponent.gradients._outer_products import OuterProducts
-from proponent.gradients._precision import PRECISIONS
 from proponent.gradients._projection import project
 from proponent.gradients._rows import Rows
+from proponent.precision import PRECISIONS
 
 __all__ = [
     "PRECISIONS",

@@ -13,9 +13,9 @@ from proponent.gradients._block import Block
 from proponent.gradients._check import check_against_autograd, check_rounding
 from proponent.gradients._fallback import single_gradients, vectorised_gradients
 from proponent.gradients._gradients import Gradients
-from proponent.gradients._precision import check_precision, parameter_dtype, passes
 from proponent.gradients._probe import Plan, Signature, probe, record, signature, without_factors
 from proponent.objectives import Objective
+from proponent.precision import check_precision, parameter_dtype, passes
 
 
 class GradientCapture:

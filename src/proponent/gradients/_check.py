@@ -8,8 +8,8 @@ from torch import Tensor, nn
 
 from proponent.data import Batch
 from proponent.gradients._gradients import Gradients
-from proponent.gradients._precision import passes
 from proponent.objectives import Objective
+from proponent.precision import passes
 
 # What rounding can make of a gradient through a deep model; a missing term is of order one.
 _ALLOWED = {torch.float64: 1e-8, torch.float32: 1e-3}
@@ -75,9 +75,10 @@ def check_rounding(gradients: Gradients, exact: Gradients) -> float:
     Raises:
         ValueError: It is half of it or more.
     """
-    error: float = (
-        (gradients.materialise() - exact.materialise()).norm() / exact.materialise().norm()
-    ).item()
+    truth = exact.materialise()
+    error: float = (gradients.materialise() - truth).norm().item() / max(
+        truth.norm().item(), torch.finfo(truth.dtype).tiny
+    )
     if not error <= _ALLOWED_ROUNDING:
         raise ValueError(
             f"In {gradients.precision} the gradients of the first samples differ by {error:.1e} of their "

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from proponent.gradients._block import Block
 from proponent.gradients._dense import Dense, densify
-from proponent.gradients._precision import products
+from proponent.precision import products
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,9 +18,9 @@ from proponent.gradients._block import Block
 from proponent.gradients._dense import densify
 from proponent.gradients._gradients import Gradients, matched
 from proponent.gradients._outer_products import OuterProducts
-from proponent.gradients._precision import products
 from proponent.gradients._rows import Rows
 from proponent.kernels import computes_rounded
+from proponent.precision import products
 
 # One number written to memory and read again takes the time of about this many multiplications.
 _MEMORY_COST_CPU, _MEMORY_COST_GPU = 32, 400

@@ -17,8 +17,8 @@ from proponent.gradients._correlation import Correlation
 from proponent.gradients._dense import densify
 from proponent.gradients._gradients import Gradients
 from proponent.gradients._outer_products import OuterProducts
-from proponent.gradients._precision import products
 from proponent.gradients._rows import Rows
+from proponent.precision import products
 from proponent.randomness import keyed_normal
 
 # Columns of a projection that are drawn, and held, at a time.

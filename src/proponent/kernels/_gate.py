@@ -6,6 +6,8 @@ from importlib.util import find_spec
 import torch
 from torch import Tensor
 
+from proponent.precision import tf32_is_allowed
+
 
 def has_kernels(tensor: Tensor) -> bool:
     """Whether a plain tensor lies where kernels run; what `torch.func` wraps has no memory to hand over."""
@@ -28,7 +30,7 @@ def rounded_dtype(tensor: Tensor) -> torch.dtype | None:
         and torch.get_autocast_dtype("cuda") == torch.bfloat16
     ):
         return torch.bfloat16
-    if tensor.dtype == torch.float32 and torch.backends.cuda.matmul.allow_tf32:
+    if tensor.dtype == torch.float32 and tf32_is_allowed():
         return torch.float32
     return None
 

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from proponent.data import Batch
 from proponent.data import batch_size as count_samples
-from proponent.gradients._precision import parameter_dtype
 from proponent.objectives import Objective
+from proponent.precision import parameter_dtype
 from proponent.randomness import keyed_generator
 from proponent.training._fit import checked_rate, checked_samples, resolved_device, resolved_precision
 from proponent.training._optimizer import Optimizer, as_optimizer

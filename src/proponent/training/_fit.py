@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from proponent.data import Batch, as_batch, check_finite
-from proponent.gradients._precision import check_precision, parameter_dtype
 from proponent.objectives import Objective
+from proponent.precision import check_precision, parameter_dtype
 from proponent.training._learner import SingleModel, trainable
 from proponent.training._optimizer import Optimizer, as_optimizer
 from proponent.training._plan import make_plan

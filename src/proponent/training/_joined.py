@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from proponent.data import Batch, map_leaves
+from proponent.precision import passes
 from proponent.randomness import keyed_seed
-from proponent.training._arithmetic import arithmetic
 from proponent.training._ledger import Ledger
 from proponent.training._split import JoinedLinear, SplitLinear, split_layers
 
@@ -63,7 +63,7 @@ class JoinedBatches:
         before = {name: tensor.clone() for name, tensor in self.parameters.items()}
         try:
             _scatter(self.parameters)
-            with arithmetic("float32", next(iter(before.values())).device):
+            with passes("float32", next(iter(before.values())).device):
                 expected, found = reference(), self.losses(batch, noise)
             close = expected.shape == found.shape and torch.allclose(found, expected, rtol=1e-3, atol=1e-4)
         except (RuntimeError, ValueError):  # a model that can't take more samples than it expects

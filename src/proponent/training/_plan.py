@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from proponent.gradients._precision import check_precision
+from proponent.precision import check_precision
 from proponent.training._optimizer import Optimizer
 
 

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from proponent.data import Batch
-from proponent.training._arithmetic import arithmetic
+from proponent.precision import passes
 from proponent.training._learner import Learner
 from proponent.training._ledger import Ledger
 from proponent.training._rules import Rule
@@ -40,7 +40,7 @@ class Step:
             ValueError: The objective returns another.
         """
         # The block ends with the step: autocast keeps cast copies of the parameters until then.
-        with arithmetic(self.precision_name, self.device):
+        with passes(self.precision_name, self.device):
             losses = self.learner.losses(batch, noise)
             if losses.shape != shape:
                 raise ValueError(

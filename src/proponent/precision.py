@@ -1,4 +1,4 @@
-"""Precisions by name: in which arithmetic gradients are computed.
+"""Precisions by name: in which arithmetic models are run and gradients are multiplied.
 
 - ``float64``: for references.
 - ``float32``: the default. Products in full float32, also on GPUs that would round them.
@@ -9,6 +9,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 
@@ -40,9 +41,29 @@ def passes(name: str, device: torch.device) -> Iterator[None]:
 @contextmanager
 def products(name: str) -> Iterator[None]:
     """Multiply what a model made in a precision, within the block."""
-    matmul, cudnn = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+    before = _settings()
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = name in ("tf32", "bfloat16")
     try:
         yield
     finally:
-        torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = matmul, cudnn
+        for place, setting, value in before:
+            setattr(place, setting, value)
+
+
+def tf32_is_allowed() -> bool:
+    """Whether float32 products on a GPU may keep ten bits, as the process is set."""
+    matmul = torch.backends.cuda.matmul
+    try:
+        return bool(matmul.allow_tf32)
+    except RuntimeError:  # set by the newer name, which torch then wants to be read by
+        return bool(matmul.fp32_precision == "tf32")
+
+
+def _settings() -> list[tuple[Any, str, Any]]:
+    """What decides over tf32, by the older names, or by the newer ones where a process has used them."""
+    matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
+    try:
+        return [(place, "allow_tf32", place.allow_tf32) for place in (matmul, cudnn)]
+    except RuntimeError:
+        places: list[Any] = [matmul, cudnn, cudnn.conv, cudnn.rnn]  # type: ignore[attr-defined]
+        return [(place, "fp32_precision", place.fp32_precision) for place in places]
