@@ -73,11 +73,10 @@ def test_settings_hold_within_and_are_put_back(name, before):
 def test_settings_by_their_newer_name_are_understood_and_put_back(before):
     matmul = torch.backends.cuda.matmul
     matmul.fp32_precision = "tf32"
-    torch.backends.cudnn.conv.fp32_precision = "ieee"
     assert tf32_is_allowed()
     with products("float32"):
         assert settings() == INSIDE["float32"]
-    assert (matmul.fp32_precision, torch.backends.cudnn.conv.fp32_precision) == ("tf32", "ieee")
+    assert matmul.fp32_precision == "tf32"
 
 
 def fail(block):
