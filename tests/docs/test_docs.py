@@ -4,10 +4,12 @@ import doctest
 import importlib.util
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import proponent
+from proponent.gotchas import Anchor
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -143,3 +145,8 @@ def test_quickstart_runs(tmp_path, monkeypatch):
 def test_quickstart_of_the_readme_is_short():
     first = (ROOT / "README.md").read_text("utf-8").split("```python")[1].split("```")[0]
     assert len([line for line in first.splitlines() if line.startswith((">>>", "..."))]) <= 20
+
+
+@pytest.mark.parametrize("anchor", get_args(Anchor))
+def test_every_place_that_an_error_points_to_is_there(anchor):
+    assert f"{{ #{anchor} }}" in text("gotchas.md")

@@ -210,6 +210,21 @@ def test_load_takes_parameters_and_buffers():
     assert_equals_reference(capture, other, toy.objective, toy.samples, None)
 
 
+def test_coverage_says_what_is_left_out():
+    model = nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 2), nn.Linear(2, 1)).double()
+    model[2].requires_grad_(False)
+    capture = GradientCapture(model, plain, layers=["0"], precision="float64")
+    capture.prepare(x4, None)
+    coverage = capture.facts["coverage"]
+    assert coverage["share"] == 15 / 26
+    assert coverage["left_out"] == {
+        "1.weight": "not among `layers`",
+        "1.bias": "not among `layers`",
+        "2.weight": "not trained",
+        "2.bias": "not trained",
+    }
+
+
 def test_parameters_that_are_not_trained_are_left_out():
     capture = captured(TOYS["frozen"])
     assert capture.sizes == {"head.weight": 6}
@@ -289,6 +304,7 @@ def test_coverage_of_a_model_of_layers_with_rules():
     assert coverage("conv-vae") == {
         "parameters": sum(p.numel() for p in TOYS["conv-vae"].model().parameters()),
         "share": 1.0,
+        "left_out": {},
         "by_factors": 1.0,
         "by_differentiation": None,
         "without_gradient": [],
@@ -299,6 +315,7 @@ def test_coverage_of_loose_parameters():
     assert coverage("loose-parameter") == {
         "parameters": 19,
         "share": 1.0,
+        "left_out": {},
         "by_factors": 15 / 19,
         "by_differentiation": {
             "parameters": ["scale", "shift"],

@@ -45,6 +45,10 @@ def matrix_shape(block):
     return None
 
 
+def projected(gradients, seed, side=SIDE):
+    return torch.cat(list(project(gradients, side, seed).values()), 1)
+
+
 def gradients_of(name):
     toy = TOYS[name]
     capture = GradientCapture(toy.model(), toy.objective, precision="float64")
@@ -57,7 +61,7 @@ def gradients_of(name):
 )
 def test_a_projection_is_the_matrix_it_says(name):
     gradients = gradients_of(name)
-    assert_close(project(gradients, SIDE, 7), explicit(gradients, 7))
+    assert_close(projected(gradients, 7), explicit(gradients, 7))
 
 
 def test_looked_up_rows_are_projected_without_the_table():
@@ -68,7 +72,7 @@ def test_looked_up_rows_are_projected_without_the_table():
         for size, role in ((block.left.shape[2], "left"), (block.count, "right"))
     )
     table = block.gradients()[0].view(len(gradients), block.count, -1)
-    assert_close(project(gradients, SIDE, 7), (A @ table.mT @ B.T).flatten(1))
+    assert_close(projected(gradients, 7), (A @ table.mT @ B.T).flatten(1))
 
 
 @pytest.mark.parametrize(("terms", "by_factors"), [(1, True), (200, False)])
@@ -82,21 +86,26 @@ def test_both_ways_give_the_same_projection(terms, by_factors):
     assert _factors_pay(block, SIDE) is by_factors
     whole = gradients_of("linear")
     gradients = type(whole)((block,), torch.zeros(2, dtype=torch.float64), {"w": 12, "b": 3}, "float64")
-    assert_close(project(gradients, SIDE, 1), explicit(gradients, 1))
+    assert_close(projected(gradients, 1), explicit(gradients, 1))
 
 
 def test_inner_products_keep_their_expectation():
     gradients = gradients_of("called-twice")
     exact = inner_products(gradients, gradients)
-    draws = torch.stack([(P := project(gradients, 8, seed)) @ P.T for seed in range(400)])
+    draws = torch.stack([(P := projected(gradients, seed, 8)) @ P.T for seed in range(400)])
     error = (draws.mean(0) - exact) / (draws.std(0) / math.sqrt(len(draws)))
     assert error.abs().max() < 4.5
 
 
 def test_the_seed_is_the_projection():
     gradients = gradients_of("linear")
-    assert torch.equal(project(gradients, SIDE, 1), project(gradients, SIDE, 1))
-    assert not torch.equal(project(gradients, SIDE, 1), project(gradients, SIDE, 2))
+    assert torch.equal(projected(gradients, 1), projected(gradients, 1))
+    assert not torch.equal(projected(gradients, 1), projected(gradients, 2))
+
+
+def test_projections_are_found_by_the_names_of_their_parameters():
+    gradients = gradients_of("unused")
+    assert list(project(gradients, SIDE, 1)) == [block.names for block in gradients.blocks]
 
 
 def test_a_projection_needs_a_row():

@@ -62,6 +62,7 @@ class GradientCapture:
         self.dtype = parameter_dtype(precision)
         self.objective = objective
         self.model = copy.deepcopy(model).to(dtype=self.dtype, device=device)
+        self._trained = {name: parameter.requires_grad for name, parameter in self.model.named_parameters()}
         tracked = _tracked(self.model, layers)
         for name, parameter in self.model.named_parameters():
             parameter.requires_grad_(name in tracked)
@@ -147,6 +148,8 @@ class GradientCapture:
             vectorised_gradients(
                 self.model, self.objective, list(plan.fallback), take(batch, slice(0, 1)), noise
             )
+        except torch.OutOfMemoryError:
+            raise
         except Exception:  # whatever torch.func can't transform is differentiated sample by sample
             return False
         return True
@@ -157,6 +160,11 @@ class GradientCapture:
 
     def _coverage(self, plan: Plan) -> dict[str, Any]:
         total = sum(self.sizes.values())
+        left_out = {
+            name: "not trained" if not self._trained[name] else "not among `layers`"
+            for name, _ in self.model.named_parameters()
+            if name not in self.sizes
+        }
         slow = {
             "parameters": list(plan.fallback),
             "share": sum(self.sizes[name] for name in plan.fallback) / total,
@@ -165,7 +173,8 @@ class GradientCapture:
         }
         return {
             "parameters": total,
-            "share": 1.0,
+            "share": total / sum(parameter.numel() for parameter in self.model.parameters()),
+            "left_out": left_out,
             "by_factors": sum(self.sizes[name] for name in plan.served) / total,
             "by_differentiation": slow if plan.fallback else None,
             "without_gradient": sorted(plan.unused),

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from proponent.data import Batch
+from proponent.gotchas import see
 from proponent.gradients._gradients import Gradients
 from proponent.objectives import Objective
 from proponent.precision import passes
@@ -82,7 +83,7 @@ def check_rounding(gradients: Gradients, exact: Gradients) -> float:
     if not error <= _ALLOWED_ROUNDING:
         raise ValueError(
             f"In {gradients.precision} the gradients of the first samples differ by {error:.1e} of their "
-            f'norm from those in {exact.precision}. Use `precision="{exact.precision}"`.'
+            f'norm from those in {exact.precision}. Use `precision="{exact.precision}"`.' + see("precisions")
         )
     return error
 

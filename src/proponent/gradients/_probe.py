@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from proponent.data import Batch, batch_size, take
+from proponent.gotchas import see
 from proponent.gradients._layout import PROBE_WEIGHTS, Layout, find_layout
 from proponent.gradients._tape import Call, Tape
 from proponent.objectives import Objective
@@ -89,18 +90,19 @@ def record(
         raise ValueError(
             f"The objective must return one loss for each of the {n} samples, a tensor of shape ({n},), got "
             f"{found}. Leave out the sum or mean over the batch (`reduction='none'`), and sum over features."
+            + see("summed")
         )
     for call in tape.calls:
         if call.use.refusal is not None:
             share = _share(call.names, parameters)
             raise ValueError(
                 f"`{_layer(call)}` {call.use.refusal}, so samples have no gradients of their own. It holds "
-                f"{share} of the parameters. Call `model.eval()` or replace the layer."
+                f"{share} of the parameters. Call `model.eval()` or replace the layer." + see("batch-norm")
             )
         if call.use.input._version != call.version:
             raise ValueError(
                 f"The input of `{_layer(call)}` was changed in place after the layer ran, so its gradient "
-                "can't be formed. Replace the in-place operation."
+                "can't be formed. Replace the in-place operation." + see("in-place")
             )
     return tape, losses
 
@@ -186,11 +188,10 @@ def _check_function(
             for name, module in model.named_modules()
             if isinstance(module, nn.modules.dropout._DropoutNd) and module.training
         ]
-        hint = (
-            f"Dropout is in training mode at `{'`, `'.join(active[:3])}`: call `model.eval()`."
-            if active
-            else "Draw nothing inside: take all randomness from the `noise` argument."
-        )
+        hint = "Draw nothing inside: take all randomness from the `noise` argument." + see("noise")
+        if active:
+            names = "`, `".join(active[:3])
+            hint = f"Dropout is in training mode at `{names}`: call `model.eval()`." + see("dropout")
         raise ValueError(
             f"The objective must be a function of its arguments, but two calls on the same batch and noise "
             f"gave {losses[0].item():.6g} and {again[0].item():.6g} for the same sample. {hint}"
@@ -225,7 +226,7 @@ def _check_apart(
             f"The loss couples the samples of a batch: a sample's loss is {loss[0].item():.6g} alone and "
             f"{losses[i].item():.6g} in a batch of {len(losses)}. The coupling lies {place}. "
             "A sample must not see the others: no batch statistics, no terms between samples, "
-            "no division by the batch size."
+            "no division by the batch size." + see("coupled")
         )
 
 

@@ -25,7 +25,7 @@ from proponent.randomness import keyed_normal
 _CHUNK = 1 << 14
 
 
-def project(gradients: Gradients, side: int, seed: int) -> Float[Tensor, "n k"]:
+def project(gradients: Gradients, side: int, seed: int) -> dict[tuple[str, ...], Float[Tensor, "n k"]]:
     r"""Project the gradients at random, block by block, to ``side * side`` numbers a block.
 
     Inner products of projections are unbiased estimates of inner products of gradients, whose relative
@@ -36,13 +36,17 @@ def project(gradients: Gradients, side: int, seed: int) -> Float[Tensor, "n k"]:
         side: How many rows the projection of each side of a matrix has.
         seed: The projection's; the same seed projects every batch alike.
 
+    Returns:
+        For each block, by the names of its parameters, ``[n, side * side]``. A parameter that the losses of
+        a batch don't depend on is in no block, as its gradient is zero.
+
     Raises:
         ValueError: `side` is less than 1.
     """
     if side < 1:
         raise ValueError(f"`side` must be at least 1, got {side}.")
     with products(gradients.precision):
-        return torch.cat([_project(block, side, seed) for block in gradients.blocks], 1)
+        return {block.names: _project(block, side, seed) for block in gradients.blocks}
 
 
 def _project(block: Block, side: int, seed: int) -> Float[Tensor, "n k"]:
