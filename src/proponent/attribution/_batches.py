@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import torch
 
-from proponent.attribution._budget import default_budget, parse_bytes
+from proponent.attribution._budget import default_budget, for_tensors, parse_bytes
 from proponent.attribution._job import Job
 from proponent.attribution._scorers import Scorer
 from proponent.attribution._source import Stage
@@ -49,6 +49,6 @@ class Batches:
                 settled = scorer.with_batch(self._batch_size)
             else:
                 budget = self._budget or default_budget(self._device)
-                settled = scorer.plan(samples, stage, budget, limit)
+                settled = scorer.plan(samples, stage, for_tensors(budget, self._device), limit)
             job.settle(asked, settled)
         return settled

@@ -16,6 +16,19 @@ from proponent.training import Trajectory
 _REFUSALS = (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError)
 
 
+def check_objective(objective: Any) -> None:
+    """Refuse what is no objective, such as a plain function.
+
+    Raises:
+        TypeError: Says how to make one.
+    """
+    if not isinstance(objective, Objective):
+        raise TypeError(
+            f"`objective` must be an Objective, such as `pp.Elbo()`, got a {type(objective).__name__}. "
+            "Make one of a function (model, batch, noise) -> losses [n] by `pp.objective(function)`."
+        )
+
+
 def as_trajectories(trajectory: Any) -> tuple[Trajectory, ...]:
     """Take one trajectory, several, or plain state dicts, which become one.
 

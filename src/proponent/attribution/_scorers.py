@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from proponent.attribution._budget import largest_batch, measure_memory
+from proponent.attribution._budget import Memory, largest_batch, measure_memory
 from proponent.attribution._crossed import crossed_variance, squared_mean_variance, variance_components
 from proponent.attribution._source import Source, Stage
 from proponent.data import Batch, batch_size, take
@@ -99,18 +99,22 @@ class PairScorer(Scorer):
         def capture_queries(count: int) -> list[Gradients]:
             return self._capture_queries(stage, slice(0, count))
 
-        query_batch = largest_batch(
-            lambda count: measure_memory(lambda: capture_queries(count)).peak, half, q, "query"
-        )
-        memory = measure_memory(lambda: capture_queries(query_batch))
-        held = min(-(-q // query_batch), max(1, half // max(memory.kept, 1)))
+        def query_memory(count: int) -> Memory:
+            return measure_memory(lambda: capture_queries(count))
+
+        query_batch = largest_batch(lambda count: query_memory(count).peak, half, q, "query")
+        if query_batch < q:  # small pieces fill the half better
+            quarter = max(half // 4, query_memory(1).peak)
+            query_batch = largest_batch(lambda count: query_memory(count).peak, quarter, q, "query")
+        kept = query_memory(query_batch).kept
+        held = min(-(-q // query_batch), max(1, half // max(kept, 1)))
         piece = capture_queries(query_batch)
         train = self._source.groups(stage, "train", self._groups)
 
         def score(count: int) -> Tensor:
             return self._scores(take(samples, slice(0, count)), train, [piece])
 
-        left = budget - held * memory.kept
+        left = budget - held * kept
         batch = largest_batch(lambda count: measure_memory(lambda: score(count)).peak, left, limit, "sample")
         return {"batch": batch, "query_batch": query_batch, "query_batches_held": held}
 

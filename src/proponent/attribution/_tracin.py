@@ -18,6 +18,7 @@ from proponent.attribution._inputs import (
     as_trajectories,
     check_computes,
     check_mean_over_draws,
+    check_objective,
 )
 from proponent.attribution._job import Job, architecture
 from proponent.attribution._run import Tasks, reduce_extremes, reduce_scores
@@ -36,7 +37,7 @@ from proponent.attribution._stages import stages_of
 from proponent.attribution._top import TopScores, ranking_of
 from proponent.data import Batch, batch_size, fingerprint, take
 from proponent.gradients import GradientCapture
-from proponent.objectives import Objective
+from proponent.objectives import Objective, check_identified
 from proponent.scores import FloatArray, IdArray, Scores
 
 
@@ -55,9 +56,9 @@ class TracIn:
 
     Two things differ from the paper's equation for VAE-TracIn, and both by default. The *weights* are
     physical: $w_c$ is the learning rate times the number of steps that the checkpoint stands for over
-    the number of samples, so that the score predicts a change of the query's loss in nats; Definition 2
-    has $w_c = 1$ (``weights="unit"``). And the *metric* $M_c$ is that of the optimiser: the identity for
-    SGD, $1 / (\sqrt{\hat v_c} + \epsilon)$ for Adam, whose steps it describes.
+    the number of samples, so that the score predicts a change of the query's loss, in its unit;
+    Definition 2 has $w_c = 1$ (``weights="unit"``). And the *metric* $M_c$ is that of the optimiser: the
+    identity for SGD, $1 / (\sqrt{\hat v_c} + \epsilon)$ for Adam, whose steps it describes.
 
     >>> import proponent as pp
     >>> squares = pp.objective(lambda model, x, noise: model(x).square().sum(1) / 2)
@@ -92,13 +93,13 @@ class TracIn:
 
     Raises:
         ValueError: An argument is out of its range, or the trajectory doesn't have what it needs.
-        TypeError: `trajectory` is none of these.
+        TypeError: `trajectory` is none of these, or `objective` no objective.
     """
 
     def __init__(
         self,
         model: nn.Module,
-        objective: Objective,
+        objective: Objective | Any,  # anything, so that our own message speaks first
         trajectory: Any,
         *,
         draws: int = 16,
@@ -114,6 +115,7 @@ class TracIn:
     ) -> None:
         if draws < 1:
             raise ValueError(f"`draws` must be at least 1, got {draws}.")
+        check_objective(objective)
         self._trajectories = as_trajectories(trajectory)
         for one in self._trajectories:
             one.check_fits(model)
@@ -368,6 +370,7 @@ class TracIn:
         shards = shards_of(batch_size(samples), shard_size)
         configuration: dict[str, Any] = {}
         if directory is not None:
+            check_identified(self._objective)
             configuration = {
                 "method": "TracIn",
                 **asked,
@@ -392,7 +395,7 @@ class TracIn:
 
     def _unit(self) -> str:
         if self._weights == "physical":
-            return "nats"
+            return self._objective.unit
         metrics = {stage.metric for stage in self._stages}
         norm = "squared gradient norm" + (" in Adam's metric" if "adam" in metrics else "")
         return f"{norm}, unit weights (Definition 2)"
