@@ -38,6 +38,13 @@ def test_the_suffix_and_the_folder_are_kept_and_the_name_is_hidden(tmp_path):
         temporary.touch()
 
 
+def test_two_writers_of_one_process_number_do_not_meet(tmp_path):
+    with whole_file(tmp_path / "x") as first, whole_file(tmp_path / "x") as second:
+        assert first != second
+        first.write_text("a")
+        second.write_text("a")
+
+
 def test_a_block_that_writes_nothing_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError), whole_file(tmp_path / "x"):
         pass

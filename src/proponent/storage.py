@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +22,9 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     # The suffix stays last: some writers choose the format, or add a suffix, by it.
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
+    # Machines that share a folder may have processes of one number, so chance tells their files apart.
+    unique = f"{os.getpid()}-{secrets.token_hex(4)}"
+    temporary = path.with_name(f".{path.stem}.{unique}.tmp{path.suffix}")
     try:
         yield temporary
         with temporary.open("rb") as file:

@@ -5,12 +5,15 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from test_fit import Wandering, wandering
+from torch import nn
 from training_toys import Coder, assert_same_runs, fit_coder, samples, shared_noise
 
+from proponent.objectives import objective
 from proponent.training import Optimizer, Trajectory
 from proponent.training._keeper import Course, MemoryKeeper
 
@@ -128,6 +131,36 @@ def test_other_first_parameters_are_noticed(tmp_path):
     with pytest.warns(UserWarning, match="begins with other parameters than the training in"):
         other = fit_coder(directory=tmp_path, model=Coder(seed=1))
     assert_same_runs(whole, other)
+
+
+def squared(model, x, noise):
+    return model(x).square().sum(1)
+
+
+@pytest.mark.parametrize(
+    ("model", "named"),
+    [
+        (nn.Linear(5, 3), r"of another shape: weight \(1, 5\) instead of \(3, 5\), bias"),
+        (nn.Sequential(nn.Linear(5, 1)), "missing: 0.weight, 0.bias; extra: bias, weight"),
+    ],
+)
+@pytest.mark.parametrize("stopped", [True, False])
+def test_a_training_of_another_model_is_refused(tmp_path, model, named, stopped):
+    settings = {"objective": objective(squared), "directory": tmp_path}
+    with pytest.raises(Killed) if stopped else nullcontext():
+        fit_coder(model=nn.Linear(5, 1).double(), progress=killed_at(14) if stopped else False, **settings)
+    with pytest.raises(ValueError, match=f"training of this model or none, but in .* {named}"):
+        fit_coder(model=model.double(), **settings)
+
+
+def test_a_training_with_other_parameters_frozen_is_not_gone_on_with(tmp_path):
+    model = nn.Linear(5, 1).double()
+    settings = {"objective": objective(squared), "directory": tmp_path, "optimizer": "adam", "model": model}
+    with pytest.raises(Killed):
+        fit_coder(progress=killed_at(14), **settings)
+    model.bias.requires_grad_(False)
+    with pytest.raises(ValueError, match="must fit what is trained, but these keys are extra: bias"):
+        fit_coder(**settings)
 
 
 def test_a_saved_trajectory_is_no_training_to_go_on_with(tmp_path):

@@ -12,9 +12,13 @@ def make_net(seed=0):
     return nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2), nn.Linear(2, 1)).double()
 
 
+def make_moments(value):
+    return {name: torch.full_like(each, value) for name, each in make_net().named_parameters()}
+
+
 def make_trajectory(**changes):
     states = [make_net(seed).state_dict() for seed in range(3)]
-    moments = [{"0.weight": torch.full((2, 3), 0.25 * (1 + i), dtype=torch.float64)} for i in range(3)]
+    moments = [make_moments(0.25 * (1 + i)) for i in range(3)]
     settings = {
         "steps": [10, 30, 60],
         "learning_rates": [0.5, 0.25, 0.125],
@@ -85,6 +89,13 @@ def test_other_metrics_are_refused():
 def test_adams_metric_needs_moments():
     with pytest.raises(ValueError, match="the checkpoint at step 10 keeps none"):
         make_trajectory(second_moments=None).metric(0, "adam")
+
+
+def test_adams_metric_begins_with_adams_first_step():
+    with pytest.raises(ValueError, match=r"at step 0 no gradient has been seen.*`checkpoints=`"):
+        make_trajectory(steps=[0, 30, 60]).metric(0, "adam")
+    with pytest.raises(ValueError, match="at step 30 no gradient has been seen"):
+        make_trajectory(second_moments=[make_moments(0.0)] * 3).metric(1, "adam")
 
 
 def test_select_keeps_what_each_checkpoint_stands_for():
@@ -235,6 +246,27 @@ def test_a_model_that_does_not_fit_is_told_which_keys(tmp_path):
     )
     with pytest.raises(ValueError, match=message):
         trajectory.check_fits(other)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"0.weight": torch.ones(3, 2)}, r"of another shape: 0.weight \(3, 2\) instead of \(2, 3\)\."),
+        ({"0.weight": None}, r"step 10 must have a second moment .* missing: 0.weight\. .*`requires_grad`"),
+        ({"weight": torch.ones(2)}, r"extra: weight\."),
+    ],
+)
+def test_moments_that_are_not_the_models_are_told(change, message):
+    moments = {name: each for name, each in (make_moments(1.0) | change).items() if each is not None}
+    with pytest.raises(ValueError, match=message):
+        make_trajectory(second_moments=[moments] * 3).check_fits(make_net())
+
+
+def test_a_frozen_parameter_may_have_moments_or_none():
+    net, moments = make_net(), make_moments(1.0)
+    net[0].requires_grad_(False)
+    del moments["0.bias"]
+    make_trajectory(second_moments=[moments] * 3).check_fits(net)
 
 
 def test_many_keys_are_counted():

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from proponent.storage import write_json
 from proponent.training._checkpoint import Checkpoint
+from proponent.training._fitting import misfits
 from proponent.training._keeper import Course, Keeper, Progress, Tensors
 from proponent.training._manifest import (
     NAME,
@@ -34,7 +35,7 @@ class FolderKeeper(Keeper):
         course: What the training is; a folder of another one is refused.
 
     Raises:
-        ValueError: The folder holds another training; names what differs.
+        ValueError: The folder holds another training, or that of another model; names what differs.
     """
 
     def __init__(self, folder: Path, course: Course) -> None:
@@ -114,6 +115,7 @@ class FolderKeeper(Keeper):
                 "go on. Choose another folder."
             )
         check_exists(self._progress.path)
+        self._check_same_shapes(self.checkpoints[-1])
         self._warn_of_other_start(manifest)
 
     def _check_same(self, manifest: dict[str, Any]) -> None:
@@ -125,6 +127,15 @@ class FolderKeeper(Keeper):
             raise ValueError(
                 f"`directory` must hold this very training or none, but in `{self.folder}` {named}. "
                 "Make the same call as before to go on with it, or choose another folder."
+            )
+
+    def _check_same_shapes(self, checkpoint: Checkpoint) -> None:
+        found = misfits(checkpoint.tensors.shapes(), self.course.shapes)
+        if found:
+            raise ValueError(
+                f"`directory` must hold a training of this model or none, but in `{self.folder}` these keys "
+                f"of the model trained are {found}. Pass the model of that training to go on with it, or "
+                "choose another folder."
             )
 
     def _warn_of_other_start(self, manifest: dict[str, Any]) -> None:

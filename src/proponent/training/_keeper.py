@@ -49,6 +49,7 @@ class Course:
         sample_count: On as many samples.
         training: Everything else that a rerun must agree with.
         initial: A hash of the parameters that it begins with.
+        shapes: The shapes of parameters and buffers.
     """
 
     optimizer: Optimizer
@@ -56,6 +57,7 @@ class Course:
     sample_count: int
     training: Mapping[str, Any] = field(default_factory=dict)
     initial: str = ""
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def facts(self) -> dict[str, Any]:
         """What two runs of one training have in common, by name."""

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from proponent.data import Batch
 from proponent.objectives import Objective
+from proponent.training._fitting import misfits, shapes_of
 from proponent.training._ledger import Ledger
 from proponent.training._split import split_layers
 
@@ -67,8 +68,18 @@ class Learner(ABC):
 
     @torch.no_grad()
     def fill(self, tensors: Mapping[str, Tensor], members: Sequence[Mapping[str, Tensor]]) -> None:
-        """Write each member's numbers into tensors such as `split` parts."""
+        """Write each member's numbers into tensors such as `split` parts.
+
+        Raises:
+            ValueError: They are of other names or shapes.
+        """
         for ours, theirs in zip(self.split(tensors), members, strict=True):
+            found = misfits(shapes_of(theirs), shapes_of(ours))
+            if found:
+                raise ValueError(
+                    f"What a training is taken up with must fit what is trained, but these keys are {found}. "
+                    "Pass the model of that training, with the same parameters frozen."
+                )
             for name, tensor in ours.items():
                 tensor.copy_(theirs[name])
 

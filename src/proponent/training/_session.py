@@ -14,9 +14,10 @@ import torch
 from torch import Tensor
 
 from proponent.data import Batch, batch_size, fingerprint, move
-from proponent.objectives import Objective
+from proponent.objectives import Objective, check_identified
 from proponent.storage import whole_file
 from proponent.training._feed import Feed
+from proponent.training._fitting import shapes_of
 from proponent.training._folder import FolderKeeper
 from proponent.training._graph import Graphed
 from proponent.training._keeper import Course, Keeper, MemoryKeeper
@@ -146,12 +147,22 @@ def _keepers(
     assignments: Sequence[Assignment],
     streams: Sequence[Stream],
 ) -> list[Keeper]:
+    for own in assignments:
+        if own.directory is not None:
+            check_identified(own.objective)
     shared = plan.describe() | {"members": learner.members, "samples": fingerprint(samples)}
     starts = learner.split(learner.tensors())
     keepers: list[Keeper] = []
     for own, stream, start in zip(assignments, streams, starts, strict=True):
         training = shared | _own_facts(own, stream)
-        course = Course(plan.optimizer, own.learning_rate, stream.sample_count, training, _digest(start))
+        course = Course(
+            optimizer=plan.optimizer,
+            learning_rate=own.learning_rate,
+            sample_count=stream.sample_count,
+            training=training,
+            initial=_digest(start),
+            shapes=shapes_of(start),
+        )
         keepers.append(MemoryKeeper(course) if own.directory is None else FolderKeeper(own.directory, course))
         if own.directory is not None and own.subset is not None:
             with whole_file(own.directory / "subset.npy") as path:

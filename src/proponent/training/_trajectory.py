@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from proponent.training._checkpoint import Checkpoint
-from proponent.training._fitting import check_shapes_fit
+from proponent.training._fitting import check_moments_fit, check_shapes_fit
 from proponent.training._optimizer import Optimizer
 
 
@@ -128,7 +128,7 @@ class Trajectory:
             A tensor for each parameter that was trained, or none for the identity.
 
         Raises:
-            ValueError: The checkpoint keeps no second moments.
+            ValueError: The checkpoint keeps no second moments, or Adam had made no step yet.
         """
         if name == "identity":
             return None
@@ -141,6 +141,12 @@ class Trajectory:
                 f'The metric "adam" needs second moments, but the checkpoint at step {checkpoint.step} keeps '
                 'none. Use `metric="identity"`, or give the optimiser\'s state: `optimizer_key` in '
                 "`Trajectory.from_files`, `second_moments` in `Trajectory.from_state_dicts`."
+            )
+        if checkpoint.step == 0 or not any(bool(v.any()) for v in moments.values()):
+            raise ValueError(
+                'The metric "adam" is defined after Adam\'s first step, but at the checkpoint at step '
+                f"{checkpoint.step} no gradient has been seen: its second moments are zero. Leave it out, "
+                'such as by `checkpoints=` with the positions of the others, or use `metric="identity"`.'
             )
         correction = 1 - self.optimizer.betas[1] ** checkpoint.step
         return {key: _adam_diagonal(v, correction, self.optimizer.eps) for key, v in moments.items()}
@@ -161,10 +167,14 @@ class Trajectory:
         """Refuse a model that can't load the checkpoints.
 
         Raises:
-            ValueError: Names the checkpoint, and the missing, extra and mis-shaped keys.
+            ValueError: Names the checkpoint, and the missing, extra and mis-shaped keys, among parameters
+                and buffers or among Adam's moments.
         """
         for checkpoint in self.checkpoints:
-            check_shapes_fit(checkpoint.tensors.shapes(), model, f"The checkpoint at step {checkpoint.step}")
+            name = f"The checkpoint at step {checkpoint.step}"
+            check_shapes_fit(checkpoint.tensors.shapes(), model, name)
+            if checkpoint.moments is not None:
+                check_moments_fit(checkpoint.moments.shapes(), model, name)
 
     def save(self, directory: str | Path) -> "Trajectory":
         """Write the trajectory into a folder that holds none, and give the one that reads from there.
