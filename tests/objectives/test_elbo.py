@@ -226,6 +226,12 @@ def test_outputs_of_another_shape_are_refused(features):
         Elbo()(model, x, noise)
 
 
+def test_the_unit_is_nats_where_the_loss_is_a_log_likelihood():
+    assert {Elbo(likelihood=name).unit for name in ("bernoulli", "gaussian", "gaussian-learned")} == {"nats"}
+    assert Elbo(likelihood="squared-error").unit == "units of the loss"
+    assert Elbo(likelihood="squared-error", part="kl").unit == "nats"
+
+
 def test_samples_that_a_likelihood_does_not_explain_are_refused():
     assert Elbo().check_batch(uniform(5, 3)) is None
     assert Elbo(likelihood="gaussian").check_batch(10 * normal(5, 3)) is None
@@ -234,6 +240,7 @@ def test_samples_that_a_likelihood_does_not_explain_are_refused():
             Elbo(likelihood=likelihood).check_batch(torch.tensor([[0.0], [255.0]]))
         with pytest.raises(ValueError, match=r"got numbers from -0\.5 to 1"):
             Elbo(likelihood=likelihood).check_batch(torch.tensor([[-0.5], [1.0]]))
+        assert Elbo(likelihood=likelihood, part="kl").check_batch(torch.tensor([[-0.5], [255.0]])) is None
     with pytest.raises(TypeError, match=r"got torch.uint8. For images in bytes use `images.float\(\) / 255`"):
         Elbo().check_batch(torch.zeros(2, 3, dtype=torch.uint8))
     with pytest.raises(ValueError, match=r"`samples` must be finite"):

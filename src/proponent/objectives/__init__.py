@@ -1,6 +1,6 @@
 """Per-sample losses of stochastic models."""
 
 from proponent.objectives._elbo import Elbo
-from proponent.objectives._objective import Objective, objective
+from proponent.objectives._objective import Objective, check_identified, objective
 
-__all__ = ["Elbo", "Objective", "objective"]
+__all__ = ["Elbo", "Objective", "check_identified", "objective"]

@@ -140,13 +140,19 @@ class Elbo(Objective):
         """Name the objective and all its arguments."""
         return {"objective": "Elbo"} | asdict(self)
 
+    @property
+    def unit(self) -> str:
+        """Nats; but a squared error is no log likelihood."""
+        has_squares = self.likelihood == "squared-error" and self.part != "kl"
+        return "units of the loss" if has_squares else "nats"
+
     def check_batch(self, batch: Batch) -> None:
-        """Refuse samples that the likelihood doesn't explain.
+        """Refuse samples that the likelihood doesn't explain; ``part="kl"`` has none to ask.
 
         Raises:
             TypeError: It isn't one tensor, or holds integers.
-            ValueError: It holds NaN or infinity, or numbers outside of [0, 1] for a likelihood that lives
-                there.
+            ValueError: It has no axis of features, holds NaN or infinity, or numbers outside of [0, 1] for a
+                likelihood that lives there.
         """
         x = one_tensor(batch)
         if not x.is_floating_point():
@@ -161,7 +167,7 @@ class Elbo(Objective):
             )
         check_finite(x)
         low, high = (float(bound) for bound in x.aminmax())
-        if self._likelihood.unit_interval and (low < 0 or high > 1):
+        if self.part != "kl" and self._likelihood.unit_interval and (low < 0 or high > 1):
             raise ValueError(
                 f'`samples` must lie in [0, 1] for `likelihood="{self.likelihood}"`, got numbers from '
                 f'{low:g} to {high:g}. Rescale them, or choose `likelihood="gaussian"`.'

@@ -8,6 +8,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from proponent.data import Batch
+from proponent.objectives._identity import identity
 
 LossFunction = Callable[[nn.Module, Any, Any], Tensor]
 
@@ -42,7 +43,16 @@ class Objective(ABC):
 
     @abstractmethod
     def describe(self) -> Mapping[str, Any]:
-        """What identifies the objective, fit for JSON: it is kept beside whatever is computed with it."""
+        """What identifies the objective, fit for JSON: it is kept beside whatever is computed with it.
+
+        Two objectives that describe themselves alike count as the same in a folder. One that can't tell
+        itself from others holds ``"identified": False``, and no folder takes it.
+        """
+
+    @property
+    def unit(self) -> str:
+        """The unit of the losses."""
+        return "units of the loss"
 
     def check_batch(self, batch: Batch) -> None:  # noqa: B027 (accepting everything is a sound default)
         """Refuse samples on which the loss is not defined. The default accepts everything.
@@ -59,6 +69,7 @@ class FunctionObjective(Objective):
     function: LossFunction
     shape: tuple[int, ...] | None
     own_noise: bool = False
+    name: str | None = None
 
     def __call__(self, model: nn.Module, batch: Batch, noise: Tensor | None) -> Tensor:
         """Call the function."""
@@ -74,15 +85,35 @@ class FunctionObjective(Objective):
         return self.own_noise
 
     def describe(self) -> Mapping[str, Any]:
-        """Name the function."""
+        """Name the function, with a hash of its code and of the values that it holds."""
+        if self.name is not None:
+            return {"objective": self.name, "noise_shape": self.shape}
         name = f"{self.function.__module__}.{getattr(self.function, '__qualname__', 'callable')}"
-        return {"objective": name, "noise_shape": self.shape}
+        found = identity(self.function)
+        known = {"identity": found} if found else {"identified": False}
+        return {"objective": name, "noise_shape": self.shape, **known}
+
+
+def check_identified(objective: Objective) -> None:
+    """Refuse an objective that can't be told from others, before results are kept under its description.
+
+    Raises:
+        ValueError: It says so itself.
+    """
+    description = objective.describe()
+    if not description.get("identified", True):
+        raise ValueError(
+            "`directory` needs an objective that can be told from others, but "
+            f"`{description['objective']}` holds values that can't be compared. "
+            'Name it by `objective(..., name="...")`, and give every other function another name.'
+        )
 
 
 def objective(
     function: LossFunction | Any,  # anything, so that our own message speaks first
-    noise_shape: Sequence[int] | None = None,
+    noise_shape: Sequence[int] | int | None = None,
     per_sample_noise: bool = False,
+    name: str | None = None,
 ) -> Objective:
     r"""Make an objective of a function ``(model, batch, noise) -> losses [n]``.
 
@@ -97,10 +128,12 @@ def objective(
     Args:
         function: It gets the model, a batch and the noise, and returns one loss a sample, the mean over
             the draws.
-        noise_shape: The shape of one draw. The function then gets ``[m, *noise_shape]``, and all samples
-            share the draws. Without it the function gets none.
+        noise_shape: The shape of one draw, or how many numbers it has. The function then gets
+            ``[m, *noise_shape]``, and all samples share the draws. Without it the function gets none.
         per_sample_noise: Whether the function also takes ``[n, m, *noise_shape]``, draws of its own for
             each sample. Training is faster with it.
+        name: What identifies the function in folders. Without it its code and the values that it holds
+            do: a folder of results then belongs to this very function. With it you vouch for that.
 
     Raises:
         TypeError: `function` can't be called.
@@ -112,7 +145,8 @@ def objective(
             f"got a {type(function).__name__}."
         )
     if noise_shape is not None:
-        noise_shape = tuple(int(size) for size in noise_shape)
+        sizes = (noise_shape,) if isinstance(noise_shape, int) else noise_shape
+        noise_shape = tuple(int(size) for size in sizes)
         if any(size < 1 for size in noise_shape):
             raise ValueError(f"`noise_shape` must hold sizes of at least 1, got {noise_shape}.")
-    return FunctionObjective(function, noise_shape, per_sample_noise)
+    return FunctionObjective(function, noise_shape, per_sample_noise, name)
