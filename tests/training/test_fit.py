@@ -17,6 +17,7 @@ from training_toys import (
 
 from proponent.objectives import objective
 from proponent.training import DivergedError, Optimizer, Stream, fit
+from proponent.training._fit import checked_samples
 
 
 def reference(make_optimizer, steps=40, batch=6, draws=2):
@@ -270,6 +271,20 @@ def test_parameters_that_leave_the_numbers_are_not_kept():
 def test_what_makes_no_sense_is_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         fit_coder(**changes)
+
+
+def test_a_plain_function_is_no_objective():
+    with pytest.raises(
+        TypeError, match=r"must be an objective, .* got a function\. .*`pp.objective\(function\)`"
+    ):
+        checked_samples(samples, own_noise, explode)
+
+
+@pytest.mark.parametrize(("steps", "kept"), [(10, 10), (60, 30)])
+def test_there_are_thirty_checkpoints_by_default_or_one_a_step(steps, kept):
+    run = fit(Coder(), own_noise, samples, steps=steps, progress=False)
+    assert len(run.trajectory) == kept
+    assert run.trajectory[-1].step == steps
 
 
 def test_the_objective_checks_the_samples():

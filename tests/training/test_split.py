@@ -12,6 +12,7 @@ from proponent.models import MLPVAE, ConvVAE
 from proponent.objectives import Elbo, objective
 from proponent.randomness import keyed_normal
 from proponent.training import Member, Optimizer, Tactics, fit, fit_ensemble
+from proponent.training._joined import JoinedBatches
 from proponent.training._ledger import Ledger
 from proponent.training._split import FusedSequential, SplitConvTranspose2d, SplitLinear, split_layers
 from proponent.training._stack import StackedModels
@@ -149,6 +150,19 @@ class SequenceFirst(nn.Module):
 )
 def test_models_that_samples_of_several_members_would_confuse_are_mapped(model, shape):
     assert not learn_stacked(model, plain, shape)
+
+
+def test_a_device_out_of_memory_is_no_answer():
+    parameters = {"weight": torch.zeros(2, 1, 3), "bias": torch.ones(2, 1)}
+
+    def full(*arguments):
+        raise torch.OutOfMemoryError("full")
+
+    joined = JoinedBatches(nn.Linear(3, 1), parameters, full, None, Ledger(torch.device("cpu"), 1))
+    with pytest.raises(torch.OutOfMemoryError, match="full"):
+        joined.agrees(torch.ones(2, 4, 3), None, lambda: torch.ones(2, 4))
+    assert parameters["weight"].eq(0).all()
+    assert parameters["bias"].eq(1).all()
 
 
 def test_noise_that_samples_share_keeps_members_apart():

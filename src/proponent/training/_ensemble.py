@@ -50,7 +50,7 @@ def fit_ensemble(
     members: Sequence[Member],
     *,
     steps: int,
-    checkpoints: int | Sequence[int] = 30,
+    checkpoints: int | Sequence[int] | None = None,
     directory: str | Path | None = None,
     batch_size: int = 64,
     learning_rate: float = 1e-4,
@@ -103,6 +103,7 @@ def fit_ensemble(
     Raises:
         DivergedError: A member's loss turned NaN or infinite; names the member, too.
         ValueError: As in `fit`; or members differ in what a batched model must share.
+        TypeError: As in `fit`.
     """
     if not members:
         raise ValueError("`members` must hold at least one member, got none.")

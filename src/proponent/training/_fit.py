@@ -26,7 +26,7 @@ def fit(
     samples: Any,
     *,
     steps: int,
-    checkpoints: int | Sequence[int] = 30,
+    checkpoints: int | Sequence[int] | None = None,
     directory: str | Path | None = None,
     seed: int = 0,
     batch_size: int = 64,
@@ -65,7 +65,8 @@ def fit(
         samples: Data: an array, or a tuple or dict of them. It is held on the device as a whole.
         steps: How many steps to make.
         checkpoints: How many checkpoints, evenly spaced, the last at the end; or the very steps, of which
-            the last is `steps` and the first may be 0.
+            the last is `steps` and the first may be 0. 30 unless given, or one a step where there are
+            fewer steps.
         directory: The run's folder. Without one the trajectory stays in memory.
         seed: What batches and noise follow from.
         batch_size: How many samples a step sees; all of them where there are fewer.
@@ -88,9 +89,9 @@ def fit(
     Raises:
         DivergedError: A loss turned NaN or infinite; names the step, the learning rate and the last good
             checkpoint.
-        ValueError: An argument is out of its range, samples or their loss don't fit, or the directory
-            holds another training.
-        TypeError: The model has no number that could be trained.
+        ValueError: An argument is out of its range, the model has nothing to train, samples or their loss
+            don't fit, or the directory holds another training.
+        TypeError: The objective is none, such as a plain function, or isn't for such a model.
     """
     plan = make_plan(
         steps, checkpoints, batch_size, draws, as_optimizer(optimizer),
@@ -141,10 +142,19 @@ def checked_rate(rate: float) -> float:
     return float(rate)
 
 
-def checked_samples(samples: Any, *objectives: Objective) -> Batch:
-    """Turn data into a batch on which the objectives are defined."""
+def checked_samples(samples: Any, *objectives: object) -> Batch:
+    """Turn data into a batch on which the objectives are defined.
+
+    Raises:
+        TypeError: One of them is no objective.
+    """
     batch = as_batch(samples)
     check_finite(batch)
     for objective in objectives:
+        if not isinstance(objective, Objective):
+            raise TypeError(
+                f"`objective` must be an objective, such as `pp.Elbo()`, got a {type(objective).__name__}. "
+                "Make one of a function (model, batch, noise) -> losses [n] by `pp.objective(function)`."
+            )
         objective.check_batch(batch)
     return batch

@@ -8,6 +8,8 @@ from typing import Any
 from proponent.precision import check_precision
 from proponent.training._optimizer import Optimizer
 
+_CHECKPOINTS = 30
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -49,7 +51,7 @@ class Plan:
 
 def make_plan(
     steps: int,
-    checkpoints: int | Sequence[int],
+    checkpoints: int | Sequence[int] | None,
     batch_size: int,
     draws: int,
     optimizer: Optimizer,
@@ -71,7 +73,7 @@ def make_plan(
             raise ValueError(f"`{name}` must be at least 1, got {value}.")
     check_precision(precision)
     every = max(1, steps // 200) if log_every is None else log_every
-    at = _checkpoint_steps(steps, checkpoints)
+    at = _checkpoint_steps(steps, min(_CHECKPOINTS, steps) if checkpoints is None else checkpoints)
     return Plan(steps, at, batch_size, draws, optimizer, precision, every)
 
 

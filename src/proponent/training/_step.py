@@ -16,14 +16,12 @@ class Step:
     Args:
         learner: What is trained.
         rule: How gradients move it.
-        precision_name: In which arithmetic losses and gradients are computed.
+        precision: In which arithmetic losses and gradients are computed.
         ledger: Where split layers leave their gradients, if the learner has such.
     """
 
-    def __init__(
-        self, learner: Learner, rule: Rule, precision_name: str, ledger: Ledger | None = None
-    ) -> None:
-        self.learner, self.rule, self.precision_name = learner, rule, precision_name
+    def __init__(self, learner: Learner, rule: Rule, precision: str, ledger: Ledger | None = None) -> None:
+        self.learner, self.rule, self.precision = learner, rule, precision
         self.ledger = ledger
         self.device, _ = learner.place()
         self._weights: Tensor | None = None
@@ -40,7 +38,7 @@ class Step:
             ValueError: The objective returns another.
         """
         # The block ends with the step: autocast keeps cast copies of the parameters until then.
-        with passes(self.precision_name, self.device):
+        with passes(self.precision, self.device):
             losses = self.learner.losses(batch, noise)
             if losses.shape != shape:
                 raise ValueError(
