@@ -6,13 +6,29 @@ from typing import TYPE_CHECKING, Any
 from proponent._version import __version__
 
 if TYPE_CHECKING:
+    from proponent import attribution as attribution
+    from proponent import data as data
     from proponent import evaluation, models
+    from proponent import gradients as gradients
+    from proponent import objectives as objectives
+    from proponent import report as report
+    from proponent import training as training
     from proponent.attribution import DrawPlan, TopScores, TracIn
     from proponent.objectives import Elbo, Objective, objective
     from proponent.scores import Ranking, Scores
-    from proponent.training import Member, Optimizer, Run, Trajectory, fit, fit_ensemble
+    from proponent.training import (
+        DivergedError,
+        Member,
+        Optimizer,
+        Run,
+        Tactics,
+        Trajectory,
+        fit,
+        fit_ensemble,
+    )
 
 __all__ = [
+    "DivergedError",
     "DrawPlan",
     "Elbo",
     "Member",
@@ -21,6 +37,7 @@ __all__ = [
     "Ranking",
     "Run",
     "Scores",
+    "Tactics",
     "TopScores",
     "TracIn",
     "Trajectory",
@@ -38,9 +55,27 @@ _HOMES = {
     "proponent.attribution": ("DrawPlan", "TopScores", "TracIn"),
     "proponent.objectives": ("Elbo", "Objective", "objective"),
     "proponent.scores": ("Ranking", "Scores"),
-    "proponent.training": ("Member", "Optimizer", "Run", "Trajectory", "fit", "fit_ensemble"),
+    "proponent.training": (
+        "DivergedError",
+        "Member",
+        "Optimizer",
+        "Run",
+        "Tactics",
+        "Trajectory",
+        "fit",
+        "fit_ensemble",
+    ),
 }
-_ROOMS = ("evaluation", "models")
+_ROOMS = (
+    "attribution",
+    "data",
+    "evaluation",
+    "gradients",
+    "models",
+    "objectives",
+    "report",
+    "training",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,8 @@ import pytest
 import torch
 
 from proponent.evaluation import sample_losses
-from proponent.objectives import objective
+from proponent.models import MLPVAE
+from proponent.objectives import Elbo, objective
 from proponent.randomness import keyed_normal
 
 
@@ -44,6 +45,22 @@ def test_dropout_is_off_and_the_mode_is_given_back():
     expected = make_model()(torch.from_numpy(X)).sum(1).detach().numpy()
     np.testing.assert_allclose(sample_losses(model, loss, X), expected, rtol=1e-12)
     assert model.training
+
+
+def test_each_module_gets_its_own_mode_back():
+    model = torch.nn.Sequential(torch.nn.Dropout(0.9), torch.nn.Sequential(make_model())).train()
+    for inner in (model[0], model[1]):
+        inner.training = False
+    modes = [module.training for module in model.modules()]
+    sample_losses(model, objective(lambda model, batch, noise: model(batch).sum(1)), X)
+    assert [module.training for module in model.modules()] == modes == [True, False, False, True]
+
+
+def test_samples_are_checked_as_for_scores():
+    with pytest.raises(ValueError, match=r"`samples` must be finite, but 1 of 2"):
+        sample_losses(make_model(), objective(noisy_square, noise_shape=2), [[1.0, 2, 3], [1, np.nan, 3]])
+    with pytest.raises(ValueError, match=r"must lie in \[0, 1\]"):
+        sample_losses(MLPVAE(3, 2), Elbo(), 255 * np.abs(X))
 
 
 @pytest.mark.parametrize("name", ["draws", "chunk"])

@@ -16,7 +16,8 @@ def as_batch(data: Any, name: str = "samples") -> Batch:
     Float64 arrays stay float64: choose the dtype where the array is made.
 
     Args:
-        data: An array-like, or a tuple, list of arrays, or dict of them.
+        data: An array-like, or a tuple or dict of them. The parts of a tuple belong to the same samples,
+            such as inputs and targets; a list is one array, whose items are the samples.
         name: What messages call it.
 
     Raises:

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from proponent.data import as_batch, batch_size, move, take
+from proponent.data import as_batch, batch_size, check_finite, move, take
 from proponent.objectives import Objective
 from proponent.randomness import keyed_normal
 from proponent.scores import FloatArray
@@ -32,18 +32,21 @@ def sample_losses(
         chunk: Samples at a time.
 
     Raises:
-        ValueError: `draws` or `chunk` is under 1.
+        ValueError: `draws` or `chunk` is under 1, a sample isn't finite, or the objective is not defined on
+            one.
     """
     for name, value in (("draws", draws), ("chunk", chunk)):
         if value < 1:
             raise ValueError(f"`{name}` must be at least 1, got {value}.")
     batch = as_batch(samples)
+    check_finite(batch)
+    objective.check_batch(batch)
     parameter = next(model.parameters())
     shape = objective.noise_shape(model)
     noise = None
     if shape is not None:
         noise = keyed_normal((draws, *shape), seed, "losses", dtype=parameter.dtype).to(parameter.device)
-    was_training = model.training
+    were_training = [module for module in model.modules() if module.training]
     model.eval()
     try:
         with torch.no_grad():
@@ -56,5 +59,6 @@ def sample_losses(
                 for i in range(0, batch_size(batch), chunk)
             ]
     finally:
-        model.train(was_training)
+        for module in were_training:  # not `train`, which would take those below along
+            module.training = True
     return np.asarray(torch.cat(losses).double().cpu().numpy(), dtype=np.float64)
