@@ -69,6 +69,53 @@ def test_a_key_with_a_path_a_prefix_and_adams_state(tmp_path):
     assert len(trajectory.fingerprint()) == 64
 
 
+def write_apart(folder, steps=2):
+    net = make_net()
+    state = train_with_adam(net, steps).state_dict()
+    safetensors.torch.save_file(net.state_dict(), folder / "model.safetensors")
+    torch.save(state, folder / "optimizer.pt")
+    torch.save({"step": steps, "adam": state}, folder / "all.pt")
+    return {"paths": [folder / "model.safetensors"], "parameter_names": net}
+
+
+@pytest.mark.parametrize(("name", "key"), [("optimizer.pt", None), ("all.pt", "adam")])
+def test_adams_state_in_a_file_of_its_own(tmp_path, name, key):
+    arguments = write_apart(tmp_path)
+    trajectory = Trajectory.from_files(**arguments, optimizer_files=[tmp_path / name], optimizer_key=key)
+    assert trajectory[0].step == 2
+    assert trajectory.optimizer == Optimizer("adam", betas=(0.7, 0.8), eps=0.5)
+    assert trajectory[0].second_moments().keys() == make_net().state_dict().keys()
+    trajectory.check_fits(make_net())
+
+
+def test_files_of_adams_state_are_one_for_each_checkpoint(tmp_path):
+    with pytest.raises(ValueError, match="`optimizer_files` must have one entry for each of the 1"):
+        Trajectory.from_files(**write_apart(tmp_path), optimizer_files=[])
+    with pytest.raises(FileNotFoundError, match="no checkpoint file at"):
+        Trajectory.from_files(**write_apart(tmp_path), optimizer_files=[tmp_path / "gone.pt"])
+
+
+def test_adams_constants_are_the_files_unless_a_record_is_given(tmp_path):
+    arguments = write_apart(tmp_path) | {"optimizer_files": [tmp_path / "optimizer.pt"]}
+    in_file, own = Optimizer("adam", betas=(0.7, 0.8), eps=0.5), Optimizer("adam", eps=0.1)
+    assert Trajectory.from_files(**arguments, optimizer="adam").optimizer == in_file
+    assert Trajectory.from_files(**arguments, optimizer=own).optimizer == own
+    with pytest.raises(ValueError, match="must be \"adam\" where Adam's state is given, got 'sgd'"):
+        Trajectory.from_files(**arguments, optimizer="sgd")
+
+
+def test_a_flat_file_takes_a_prefix_and_no_key(tmp_path):
+    write_apart(tmp_path)
+    with pytest.raises(ValueError, match=r"without a `key`, got 'model': .* use `prefix='model\.'`"):
+        Trajectory.from_files([tmp_path / "model.safetensors"], key="model")
+
+
+@pytest.mark.parametrize("rate", [-0.1, float("nan"), float("inf")])
+def test_learning_rates_are_numbers(rate):
+    with pytest.raises(ValueError, match="`learning_rates` must be finite and not negative, got"):
+        Trajectory.from_state_dicts([make_net().state_dict()], steps=[1], learning_rates=[rate])
+
+
 def test_names_inside_the_optimisers_state_are_used(tmp_path):
     net = make_net()
     torch.save(
@@ -174,6 +221,6 @@ def test_another_optimisers_state_is_refused(tmp_path):
         Trajectory.from_files(**arguments)
     with pytest.raises(ValueError, match=r"one set of Adam's constants .* got 0"):
         Trajectory.from_files(**arguments, steps=[1])
-    trajectory = Trajectory.from_files(**arguments, steps=[1], optimizer="adam")
+    trajectory = Trajectory.from_files(**arguments, steps=[1], optimizer=Optimizer("adam"))
     with pytest.raises(ValueError, match="no parameter there has an `exp_avg_sq`"):
         trajectory[0].second_moments()

@@ -35,7 +35,7 @@ class ForeignFile(Source):
         Raises:
             ValueError: There is none at the key; says what is there.
         """
-        state = _lookup(_load(self.path), self.key, self.path)
+        state = self._record()
         if not isinstance(state, Mapping) or not all(isinstance(value, Tensor) for value in state.values()):
             raise ValueError(
                 f"`{self.path}` must hold a state dict, names and tensors, {_place(self.key)}, but there is "
@@ -57,6 +57,14 @@ class ForeignFile(Source):
         """The hash of the file and of the place inside it."""
         return f"{file_digest(self.path)}:{self.key}:{self.prefix}"
 
+    def _record(self) -> Any:
+        if self.key is not None and self.path.suffix == ".safetensors":
+            raise ValueError(
+                f"`{self.path}` must be read without a `key`, got {self.key!r}: a safetensors file is flat. "
+                f"If its names begin with `{self.key}.`, use `prefix={self.key + '.'!r}`."
+            )
+        return _lookup(_load(self.path), self.key, self.path)
+
 
 @dataclass(frozen=True)
 class AdamMoments(Source):
@@ -64,13 +72,13 @@ class AdamMoments(Source):
 
     Attributes:
         path: The file.
-        key: Where in it the optimiser's state dict lies.
+        key: Where in it the optimiser's state dict lies; at its top without a key.
         names: The parameters in the order in which the optimiser got them.
         prefix: What to take from the beginning of names that the file itself gives.
     """
 
     path: Path
-    key: str
+    key: str | None
     names: tuple[str, ...] | None
     prefix: str
 
@@ -82,7 +90,7 @@ class AdamMoments(Source):
         if not moments:
             raise ValueError(
                 f"`{self.path}` must hold Adam's state {_place(self.key)}, but no parameter there has an "
-                "`exp_avg_sq`. Leave `optimizer_key` out if another optimiser trained it."
+                "`exp_avg_sq`. Leave the optimiser's state out if another one trained it."
             )
         return own_copy(moments)
 
@@ -102,7 +110,11 @@ class AdamMoments(Source):
 
     def optimizer(self) -> Optimizer:
         """Adam's constants as its parameter groups have them."""
-        constants = {(tuple(group["betas"]), group["eps"]) for group in self._groups() if "betas" in group}
+        constants = {
+            (tuple(group["betas"]), group["eps"])
+            for group in self._record()["param_groups"]
+            if "betas" in group
+        }
         if len(constants) != 1:
             raise ValueError(
                 f"`{self.path}` must hold one set of Adam's constants {_place(self.key)}, got "
@@ -112,7 +124,8 @@ class AdamMoments(Source):
         return Optimizer("adam", betas=betas, eps=eps)
 
     def _slots(self) -> dict[str, Mapping[str, Any]]:
-        groups = self._groups()
+        record = self._record()
+        groups: Sequence[Mapping[str, Any]] = record["param_groups"]
         order = [number for group in groups for number in group["params"]]
         names = self.names or [name for group in groups for name in group.get("param_names", [])]
         names = [name.removeprefix(self.prefix) for name in names]
@@ -121,12 +134,8 @@ class AdamMoments(Source):
                 f"`parameter_names` must name the {len(order)} parameters of the optimiser in `{self.path}`, "
                 f"got {len(names)} names. Give the model, or the names in the order in which it got them."
             )
-        state = self._record()["state"]
+        state = record["state"]
         return {name: state[number] for name, number in zip(names, order, strict=True) if number in state}
-
-    def _groups(self) -> Sequence[Mapping[str, Any]]:
-        groups: Sequence[Mapping[str, Any]] = self._record()["param_groups"]
-        return groups
 
     def _record(self) -> Mapping[str, Any]:
         record = _lookup(_load(self.path), self.key, self.path)

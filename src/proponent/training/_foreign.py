@@ -1,5 +1,6 @@
 """Trajectories made of checkpoints that somebody else has trained."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,21 +43,31 @@ def from_files(
     sample_count: int | None,
     optimizer: str | Optimizer | None,
     optimizer_key: str | None,
+    optimizer_files: Sequence[Path] | None,
     parameter_names: Sequence[str] | nn.Module | None,
 ) -> Trajectory:
     """What `Trajectory.from_files` says."""
-    for path in paths:
+    _check_length(optimizer_files, len(paths), "optimizer_files")
+    for path in [*paths, *(optimizer_files or [])]:
         check_exists(path)
     sources = [ForeignFile(path, key, prefix) for path in paths]
     if sources:
         sources[0].read()  # a wrong key or prefix is told now, not in the midst of a job
     moments = None
-    if optimizer_key is not None:
-        moments = [AdamMoments(path, optimizer_key, _names(parameter_names), prefix) for path in paths]
+    if paths and (optimizer_key is not None or optimizer_files is not None):
+        places, names = optimizer_files or paths, _names(parameter_names)
+        moments = [AdamMoments(path, optimizer_key, names, prefix) for path in places]
         steps = steps if steps is not None else [each.step() for each in moments]
-        optimizer = optimizer or moments[0].optimizer()
+        optimizer = optimizer if isinstance(optimizer, Optimizer) else _adam_of(moments[0], optimizer)
     checkpoints = _checkpoints(sources, moments, steps, learning_rates)
     return Trajectory(checkpoints, as_optimizer(optimizer or "unknown"), sample_count)
+
+
+def _adam_of(moments: AdamMoments, name: str | None) -> Optimizer:
+    """Adam with the constants of its state; a name says no constants."""
+    if name not in (None, "adam"):
+        raise ValueError(f'`optimizer` must be "adam" where Adam\'s state is given, got {name!r}.')
+    return moments.optimizer()
 
 
 def _names(names: Sequence[str] | nn.Module | None) -> tuple[str, ...] | None:
@@ -76,6 +87,10 @@ def _checkpoints(
         learning_rates = [float(learning_rates)] * count
     _check_length(steps, count, "steps")
     _check_length(learning_rates, count, "learning_rates")
+    if any(not 0 <= rate < math.inf for rate in learning_rates or ()):
+        raise ValueError(
+            f"`learning_rates` must be finite and not negative, got {list(learning_rates or ())}."
+        )
     at = list(range(count)) if steps is None else [int(step) for step in steps]
     since = [None] * count if steps is None else _differences(at)
     return tuple(

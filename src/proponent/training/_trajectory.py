@@ -237,6 +237,7 @@ class Trajectory:
         sample_count: int | None = None,
         optimizer: str | Optimizer | None = None,
         optimizer_key: str | None = None,
+        optimizer_files: Sequence[str | Path] | None = None,
         parameter_names: Sequence[str] | nn.Module | None = None,
     ) -> "Trajectory":
         """Make a trajectory of checkpoint files; they are read when asked, and nothing in them is executed.
@@ -249,8 +250,11 @@ class Trajectory:
                 unless given.
             prefix: What the model's keys begin with, such as ``"module."``; other keys are left out.
             sample_count: How many samples the training saw.
-            optimizer: Its name, or a record with its constants; read from its state where that is given.
+            optimizer: Its name, or a record with its constants. Where Adam's state is given, the constants
+                are read from there, unless a record is given.
             optimizer_key: Where Adam's state dict lies inside a file, such as ``"optimizer_states.0"``.
+            optimizer_files: The files with Adam's state, one for each of `paths`, where it has files of its
+                own; their state dict lies at the top, unless there is an `optimizer_key`.
             parameter_names: The names of the parameters in the order in which the optimiser got them, or
                 the model whose parameters it got.
 
@@ -262,7 +266,8 @@ class Trajectory:
 
         return from_files(
             [Path(path) for path in paths], steps, learning_rates, key, prefix, sample_count, optimizer,
-            optimizer_key, parameter_names,
+            optimizer_key, None if optimizer_files is None else [Path(path) for path in optimizer_files],
+            parameter_names,
         )  # fmt: skip
 
     def _physical_weight(self, checkpoint: Checkpoint) -> float:
