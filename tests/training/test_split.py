@@ -14,7 +14,9 @@ from proponent.randomness import keyed_normal
 from proponent.training import Member, Optimizer, Tactics, fit, fit_ensemble
 from proponent.training._joined import JoinedBatches
 from proponent.training._ledger import Ledger
-from proponent.training._split import FusedSequential, SplitConvTranspose2d, SplitLinear, split_layers
+from proponent.training._split import FusedSequential, split_layers
+from proponent.training._split_convolution import SplitConvTranspose2d
+from proponent.training._split_linear import SplitLinear
 from proponent.training._stack import StackedModels
 from toys import plain
 

@@ -16,7 +16,8 @@ from proponent.data import Batch, map_leaves
 from proponent.precision import passes
 from proponent.randomness import keyed_seed
 from proponent.training._ledger import Ledger
-from proponent.training._split import JoinedLinear, SplitLinear, split_layers
+from proponent.training._split import split_layers
+from proponent.training._split_linear import JoinedLinear, SplitLinear
 
 Tensors = dict[str, Tensor]
 # (model, batch, noise, beta) -> losses
