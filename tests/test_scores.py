@@ -95,6 +95,19 @@ def test_scores_become_polars_frames():
     assert make_vector(errors=True).to_polars().columns == ["id", "score", "standard_error"]
 
 
+def test_ids_must_be_different():
+    with pytest.raises(ValueError, match="`ids` must be different, but x occurs 2 times"):
+        Scores(VALUES, ids=np.array(["x", "y", "x"]))
+    with pytest.raises(ValueError, match="`query_ids` must be different, but 7 occurs 2 times"):
+        Scores(VALUES, query_ids=np.array([7, 7]))
+
+
+@pytest.mark.parametrize("query_ids", [np.array(["id", "x"]), np.array([1, "1"], dtype=object)])
+def test_columns_that_would_have_one_name_are_refused(query_ids):
+    with pytest.raises(ValueError, match=r"`query_ids` must have different texts, none of them `id`"):
+        Scores(VALUES, query_ids=query_ids).to_polars()
+
+
 def test_scores_are_an_array():
     np.testing.assert_array_equal(np.asarray(make_matrix()), VALUES)
     assert np.asarray(make_matrix(), dtype=np.float32).dtype == np.float32

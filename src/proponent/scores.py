@@ -2,12 +2,14 @@ r"""Scores: how each sample moved the loss of each query.
 
 The sign and the unit are the same for every method and are stated here once. **A positive score is a
 proponent: training on the sample lowered the loss of the query.** A negative one is an opponent. The
-unit is nats of predicted change in the query's loss, unless the scores say otherwise.
+unit is that of the query's loss, whose change is predicted, unless the scores say otherwise.
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,7 +141,10 @@ class Scores:
         return ranks
 
     def to_pandas(self) -> pd.DataFrame:
-        """A frame with one row a sample: id, score and standard error; or a matrix with a column a query."""
+        """A frame with one row a sample: id, score and standard error; or a matrix with a column a query.
+
+        The standard errors of a matrix are not in the frame; they are in `standard_errors`.
+        """
         if self.query_ids is not None:
             return pd.DataFrame(
                 self.values,
@@ -152,12 +157,21 @@ class Scores:
         return pd.DataFrame(columns)
 
     def to_polars(self) -> "pl.DataFrame":
-        """The same as a polars frame; a matrix gets an ``id`` column and one named after each query."""
+        """The same as a polars frame; a matrix gets an ``id`` column and one named after each query.
+
+        Raises:
+            ValueError: A query's name is ``id``, or two have the same text, such as 1 and "1".
+        """
         import polars as pl
 
         if self.query_ids is None:
             return pl.from_pandas(self.to_pandas())
         names = [str(query) for query in self.query_ids]
+        if found := _most_frequent(["id", *names]):
+            raise ValueError(
+                "`query_ids` must have different texts, none of them `id`, to name the columns of a frame, "
+                f"but `{found[0]}` occurs {found[1]} times. Use `to_pandas`."
+            )
         columns = {"id": self.ids} | dict(zip(names, self.values.T, strict=True))
         return pl.DataFrame(columns)
 
@@ -177,10 +191,7 @@ class Scores:
             raise ValueError(f"Scores that are {what} go to a `{expected}` file, got `{path.name}`.")
         facts = {"unit": self.unit, "method": self.method, "facts": dict(self.facts)}
         if self.query_ids is None:
-            table = pa.Table.from_pandas(self.to_pandas(), preserve_index=False)
-            table = _with_metadata(table, facts)
-            with whole_file(path) as temporary:
-                pq.write_table(table, temporary)
+            write_table(path, self.to_pandas(), facts)
             return path
         errors = path.with_suffix(".standard_errors.npy")
         if self.standard_errors is None:
@@ -240,7 +251,27 @@ def _ids(ids: Any, count: int, name: str) -> IdArray:
     array = np.asarray(ids)
     if array.shape != (count,):
         raise ValueError(f"`{name}` must be {count} ids in one axis, got shape {array.shape}.")
+    _check_different(array, name)
     return array
+
+
+def _check_different(ids: IdArray, name: str) -> None:
+    """Refuse ids of which one occurs twice.
+
+    Raises:
+        ValueError: Names the id.
+    """
+    if found := _most_frequent(ids.tolist()):
+        raise ValueError(
+            f"`{name}` must be different, but {found[0]} occurs {found[1]} times. "
+            "Leave them out to use positions."
+        )
+
+
+def _most_frequent(values: list[Any]) -> tuple[Any, int] | None:
+    """The value that occurs most often, and how often; none if each occurs once."""
+    value, count = max(Counter(values).items(), key=itemgetter(1), default=(None, 0))
+    return (value, count) if count > 1 else None
 
 
 def _save_array(path: Path, array: FloatArray) -> None:
@@ -248,12 +279,24 @@ def _save_array(path: Path, array: FloatArray) -> None:
         np.save(temporary, array, allow_pickle=False)
 
 
-def _with_metadata(table: pa.Table, record: Mapping[str, Any]) -> pa.Table:
+def write_table(path: Path, frame: pd.DataFrame, record: Mapping[str, Any]) -> None:
+    """Write a frame to a Parquet file, with a record, fit for JSON, in its metadata."""
+    table = pa.Table.from_pandas(frame, preserve_index=False)
     kept = table.schema.metadata or {}
-    return table.replace_schema_metadata({**kept, _METADATA_KEY: json.dumps(record).encode()})
+    table = table.replace_schema_metadata({**kept, _METADATA_KEY: json.dumps(record).encode()})
+    with whole_file(path) as temporary:
+        pq.write_table(table, temporary)
 
 
-def _load_vector(path: Path) -> Scores:
+def read_table(path: Path) -> tuple[pa.Table, dict[str, Any]]:
+    """Read what `write_table` wrote: the table and the record.
+
+    Raises:
+        FileNotFoundError: The file is not there.
+        ValueError: It was cut short, or this library did not write it.
+    """
+    if not path.exists():
+        raise FileNotFoundError(f"There are no scores at `{path}`.")
     try:
         table = pq.read_table(path)
     except pa.ArrowInvalid as error:
@@ -264,8 +307,14 @@ def _load_vector(path: Path) -> Scores:
             f"`{path}` is a Parquet file, but its metadata has no `proponent` key: it does not hold scores "
             "that this library wrote."
         )
-    record = json.loads(metadata[_METADATA_KEY])
+    return table, json.loads(metadata[_METADATA_KEY])
+
+
+def _load_vector(path: Path) -> Scores:
+    table, record = read_table(path)
     frame = table.to_pandas()
+    if "side" in frame:
+        raise ValueError(f"`{path}` holds the strongest scores alone: read it by `TopScores.load`.")
     errors = frame["standard_error"].to_numpy() if "standard_error" in frame else None
     return Scores(
         values=frame["score"].to_numpy(),

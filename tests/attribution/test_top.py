@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -48,3 +50,31 @@ def test_more_than_was_kept(k):
     top = top_of(Scores(RANDOM.normal(size=(9, 2))), 2, 4)
     with pytest.raises(ValueError, match=f"`k` must be between 1 and the 2 samples that were kept, got {k}"):
         top.proponents(k)
+
+
+def test_it_comes_back_from_a_file(tmp_path):
+    ids = np.array([f"s{i}" for i in range(9)])
+    scores = Scores(RANDOM.normal(size=(9, 3)), ids=ids, query_ids=np.array([7, 1, 4]))
+    top = dataclasses.replace(top_of(scores, 2, 4), unit="squares", facts={"draws": 4})
+    frame = top.to_pandas()
+    assert list(frame) == ["query", "rank", "id", "score", "side"]
+    assert len(frame) == 2 * 3 * 2
+    read = TopScores.load(top.save(tmp_path / "top.parquet"))
+    for side in ("highest", "lowest"):
+        for name in ("ids", "values", "query_ids"):
+            np.testing.assert_array_equal(
+                getattr(getattr(read, side), name), getattr(getattr(top, side), name)
+            )
+    assert (read.count, read.unit, read.method, read.facts) == (9, "squares", "TracIn", {"draws": 4})
+
+
+def test_files_that_hold_something_else(tmp_path):
+    top = top_of(Scores(RANDOM.normal(size=(9, 2))), 2, 4)
+    with pytest.raises(ValueError, match=r"go to a `.parquet` file, got `top.npy`"):
+        top.save(tmp_path / "top.npy")
+    with pytest.raises(FileNotFoundError, match="There are no scores at"):
+        TopScores.load(tmp_path / "top.parquet")
+    with pytest.raises(ValueError, match=r"holds all scores of its samples: read it by `Scores.load`"):
+        TopScores.load(Scores(np.ones(3)).save(tmp_path / "all.parquet"))
+    with pytest.raises(ValueError, match=r"holds the strongest scores alone: read it by `TopScores.load`"):
+        Scores.load(top.save(tmp_path / "top.parquet"))

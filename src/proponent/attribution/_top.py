@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from proponent.scores import FloatArray, IdArray, Ranking
+from proponent.scores import FloatArray, IdArray, Ranking, read_table, write_table
 
 Positions = npt.NDArray[np.intp]
 
@@ -50,6 +52,40 @@ class TopScores:
     def opponents(self, k: int) -> Ranking:
         """The k samples with the lowest scores, for every query; ties in the order of the samples."""
         return _first(self.lowest, k)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a pair: query, rank from 0, id, score, and side, ``proponent`` or ``opponent``."""
+        sides = {"proponent": self.highest, "opponent": self.lowest}
+        frames = [ranking.to_pandas().assign(side=side) for side, ranking in sides.items()]
+        return pd.concat(frames, ignore_index=True)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the frame of `to_pandas` to a ``.parquet`` file, with unit, method and facts in its metadata.
+
+        Returns:
+            The path.
+        """
+        path = Path(path)
+        if path.suffix != ".parquet":
+            raise ValueError(f"The strongest scores go to a `.parquet` file, got `{path.name}`.")
+        record = {"unit": self.unit, "method": self.method, "facts": dict(self.facts), "count": self.count}
+        write_table(path, self.to_pandas(), record)
+        return path
+
+    @classmethod
+    def load(cls, path: str | Path) -> "TopScores":
+        """Read what `save` wrote.
+
+        Raises:
+            FileNotFoundError: The file is not there.
+            ValueError: It is not a file of the strongest scores, or was cut short.
+        """
+        table, record = read_table(Path(path))
+        frame = table.to_pandas()
+        if "side" not in frame:
+            raise ValueError(f"`{path}` holds all scores of its samples: read it by `Scores.load`.")
+        highest, lowest = (_side(frame, side) for side in ("proponent", "opponent"))
+        return cls(highest, lowest, **record)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +132,14 @@ def merged(first: Extremes, second: Extremes, k: int) -> Extremes:
 def ranking_of(extremes: Extremes, sign: int, ids: IdArray, query_ids: IdArray) -> Ranking:
     """Name the samples, and give the scores their sign back."""
     return Ranking(ids[extremes.positions.T], sign * extremes.keys.T, query_ids)
+
+
+def _side(frame: pd.DataFrame, side: str) -> Ranking:
+    """The ranking of one side, from the frame's rows."""
+    rows = frame[frame["side"] == side]
+    k = int(rows["rank"].max()) + 1
+    ids, values = (rows[name].to_numpy().reshape(-1, k) for name in ("id", "score"))
+    return Ranking(ids, values, rows["query"].to_numpy()[::k])
 
 
 def _first(ranking: Ranking, k: int) -> Ranking:

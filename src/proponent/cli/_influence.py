@@ -78,7 +78,7 @@ def influence(
             directory=directory,
             progress=is_watched(),
         )
-        path = _save_top(strongest, top, opened.folder.scores / "influence-top.parquet")
+        path = strongest.save(opened.folder.scores / "influence-top.parquet")
         _print_strongest(strongest, top)
         say(f"{strongest!r}.")
     else:
@@ -105,21 +105,6 @@ def _read_queries(opened: OpenedRun, path: Path, array: str | None) -> "object":
             f"got {queries.shape[1:]}. A single query still needs an axis of its own, of size 1."
         )
     return queries
-
-
-def _save_top(strongest: "TopScores", top: int, path: Path) -> Path:
-    import pandas as pd
-
-    from proponent.storage import whole_file
-
-    sides = {"proponent": strongest.proponents(top), "opponent": strongest.opponents(top)}
-    frame = pd.concat(
-        [ranking.to_pandas().assign(side=side) for side, ranking in sides.items()], ignore_index=True
-    )
-    frame.attrs = {"unit": strongest.unit, "method": strongest.method, "facts": dict(strongest.facts)}
-    with whole_file(path) as temporary:
-        frame.to_parquet(temporary, index=False)
-    return path
 
 
 def _print_strongest(scores: "Scores | TopScores", limit: int) -> None:
