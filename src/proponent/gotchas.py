@@ -3,6 +3,7 @@
 from typing import Literal
 
 Anchor = Literal[
+    "adam",
     "batch-norm",
     "checkpoints",
     "coupled",

@@ -93,7 +93,8 @@ def check_computes(
     except _REFUSALS as error:
         raise ValueError(
             f"`{name}` must be samples that the model and the objective take, but those of "
-            f"{_shapes(batch)} were refused: {error}. Give samples of the shape it was trained on."
+            f"{_shapes(batch)} were refused: {error}. Give samples of the shape and dtype it was trained "
+            "on, and the `noise_shape` that the objective expects."
         ) from error
 
 

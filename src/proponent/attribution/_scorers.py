@@ -145,6 +145,8 @@ class PairScorer(Scorer):
         self, batch: Batch, train: Sequence[Tensor | None], queries: Sequence[Sequence[Gradients]]
     ) -> Float[Tensor, "r n q"]:
         samples = self._source.gradients(batch, train)
+        if len(samples) > 1:  # what is formed at all is formed once, not for every pair
+            samples = [prepare_queries(group) for group in samples]
         return torch.cat([self._summary(_every_pair(inner_products, samples, piece)) for piece in queries], 2)
 
     def _queries_at(self, stage: Stage, pieces: Sequence[slice], keep: bool) -> list[list[Gradients]]:
@@ -203,6 +205,9 @@ class OwnScorer(Scorer):
         halves = 1 if self._biased else 2
         groups = self._source.gradients(batch, self._source.groups(stage, "train", halves * self._groups))
         first, second = groups[: self._groups], groups[-self._groups :]  # the same where there are no halves
+        if self._groups > 1 and metric is not None:  # formed once, not for every pair
+            second = [group.densify(metric) for group in second]
+            first, metric = [group.densify() for group in first], None
         return self._summary(_every_pair(paired_products, first, second, metric))
 
 

@@ -21,6 +21,7 @@ from proponent.attribution._inputs import (
     check_objective,
 )
 from proponent.attribution._job import Job, architecture
+from proponent.attribution._mode import check_moments
 from proponent.attribution._run import Tasks, reduce_extremes, reduce_scores
 from proponent.attribution._scorers import (
     OwnScorer,
@@ -350,6 +351,8 @@ class TracIn:
         check_computes(self._capture.model, self._objective, few, noise, name)
         if name == "samples":
             self._capture.prepare(few, noise)
+            if self._source.metric is not None:
+                check_moments(self._capture(few, noise), self._source.metric)
         return batch
 
     def _check_groups(self, samples: Batch, count: int, what: str) -> None:

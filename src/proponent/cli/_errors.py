@@ -10,7 +10,15 @@ import typer.core
 from proponent.cli._console import errors
 
 # What the library and the file system say of arguments and data that can't be used.
-_INPUT_ERRORS = (ValueError, TypeError, FileNotFoundError, NotADirectoryError, PermissionError, ImportError)
+_INPUT_ERRORS = (
+    ValueError,
+    TypeError,
+    IndexError,
+    FileNotFoundError,
+    NotADirectoryError,
+    PermissionError,
+    ImportError,
+)
 _INPUT, _FAILED, _INTERRUPTED = 2, 1, 130
 
 
