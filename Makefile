@@ -22,6 +22,10 @@ lint: $(DEV)
 types: $(DEV)
 	$(BIN)/mypy
 
+bench: $(DEV)
+	# Those about a GPU need one; run them by hand.
+	for script in benchmarks/*_cpu.py; do $(BIN)/python $$script || exit 1; done
+
 docs: $(DEV)
 	$(BIN)/mkdocs build --strict
 

@@ -97,9 +97,8 @@ class Job:
         """Keep the arrays of a finished task."""
         if self._directory is not None:
             with whole_file(self._path(task)) as temporary:
-                np.savez(
-                    temporary, allow_pickle=False, **arrays, job=np.array(self._key)
-                )  # last: its presence proves the rest
+                # The key comes last: its presence proves the rest.
+                np.savez(temporary, **arrays, job=np.array(self._key))  # type: ignore[arg-type]
 
     def _path(self, task: str) -> Path:
         assert self._directory is not None
