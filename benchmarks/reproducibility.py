@@ -34,7 +34,7 @@ def measure(settings: Settings) -> Outcome:
     work = mlp_workload(settings, n, q)
     measured: dict[str, Any] = {}
     for precision in ("float64", "float32"):
-        job = Job(work, n // SHARDS, settings.device, precision)
+        job = Job(work, n // SHARDS, settings.device, precision, settings.smoke)
         expected = job.scores()
         ways = {f"batch {size}": job.scores(batch_size=size) for size in (1, 7)}
         ways["shuffled"] = job.shuffled(settings.seed)
@@ -55,12 +55,15 @@ def measure(settings: Settings) -> Outcome:
 
 
 class Job:
-    """One question, asked in several ways."""
+    """One question, asked in several ways; a smoke run does in its own process what others do in theirs."""
 
-    def __init__(self, work: Workload, shard_size: int, device: torch.device, precision: str) -> None:
+    def __init__(
+        self, work: Workload, shard_size: int, device: torch.device, precision: str, inline: bool
+    ) -> None:
         self.state = {name: tensor.cpu().numpy() for name, tensor in work.vae.state_dict().items()}
         self.samples, self.queries = work.samples.cpu().numpy(), work.queries.cpu().numpy()
         self.options = {"shard_size": shard_size, "progress": False}
+        self.inline = inline
         self.device, self.precision, self.threads = str(device), precision, torch.get_num_threads()
 
     def method(self, batch_size: int) -> TracIn:
@@ -95,19 +98,26 @@ class Job:
 
     def killed_and_resumed(self, folder: Path) -> tuple[int, Array]:
         """Kill a process once some tasks are finished; a new one does the rest."""
-        process = self.start(folder, (0, 1))
-        while process.is_alive() and len(done(folder)) < 3:
-            time.sleep(0.005)
-        process.kill()
-        process.join()
+        if self.inline:
+            run_part(vars(self), str(folder), (0, 4))
+        else:
+            process = self.start(folder, (0, 1))
+            while process.is_alive() and len(done(folder)) < 3:
+                time.sleep(0.005)
+            process.kill()
+            process.join()
         return len(done(folder)), self.scores(directory=folder)
 
     def in_processes(self, folder: Path, count: int) -> Array:
         """Let several processes share the work, and put their results together."""
-        processes = [self.start(folder, (k, count)) for k in range(count)]
-        for process in processes:
-            process.join()
-            assert process.exitcode == 0
+        if self.inline:
+            for k in range(count):
+                run_part(vars(self), str(folder), (k, count))
+        else:
+            processes = [self.start(folder, (k, count)) for k in range(count)]
+            for process in processes:
+                process.join()
+                assert process.exitcode == 0
         assert len(done(folder)) == 2 * SHARDS
         return self.scores(directory=folder)
 

@@ -8,7 +8,6 @@ import torch
 
 import reference
 from asserts import (
-    assert_batch_size_invariant,
     assert_close,
     assert_order_equivariant,
     assert_same_bits,
@@ -90,16 +89,14 @@ def test_self_influence_is_the_dense_truth(toy, biased):
 @pytest.mark.parametrize("toy", TOYS.values(), ids=TOYS)
 def test_scores_do_not_depend_on_batches_or_order(toy):
     queries = take(toy.samples, QUERIES)
-    expected = influence(tracin(toy), toy.samples, queries)
-    own = tracin(toy).self_influence(toy.samples).values
-    for size in (1, 2, 64):
+    whole = tracin(toy, batch_size=64)
+    expected, own = influence(whole, toy.samples, queries), whole.self_influence(toy.samples).values
+    for size in (1, 2):
         method = tracin(toy, batch_size=size)
         assert_close(influence(method, toy.samples, queries), expected)
         assert_close(method.self_influence(toy.samples).values, own)
-    score = partial(influence, tracin(toy), queries=queries)
-    assert_order_equivariant(score, toy.samples)
-    assert_batch_size_invariant(score, toy.samples, sizes=(2,))
-    swapped = influence(tracin(toy), toy.samples, take(queries, torch.tensor([2, 0, 1])))
+    assert_order_equivariant(partial(influence, whole, queries=queries), toy.samples)
+    swapped = influence(whole, toy.samples, take(queries, torch.tensor([2, 0, 1])))
     assert_close(swapped, expected[:, [2, 0, 1]])
 
 
