@@ -93,6 +93,23 @@ def test_self_influence_of_one_checkpoint(run):
     np.testing.assert_allclose(scores[0] + scores[1], scores[2], rtol=1e-5)
 
 
+def test_scores_are_asked_for_as_in_the_library(run, queries):
+    def score(*more):
+        assert main(["self-influence", str(run), "--draws", "2", "--top", "0", *more]) == 0
+        return Scores.load(run / "scores" / "self-influence.parquet")
+
+    whole = score()
+    assert "Definition 2" in score("--weights", "unit").unit
+    assert score("--metric", "identity").facts["metric"] == "identity"
+    assert score("--layer", "encoder").facts["layers"] == ["encoder"]
+    assert score("--biased").facts["biased"] is True
+    np.testing.assert_array_equal(score().values, whole.values)
+    options = ["--weights", "unit", "--metric", "identity", "--layer", "decoder"]
+    assert main(["influence", str(run), "--queries", queries, "--draws", "2", *options]) == 0
+    facts = Scores.load(run / "scores" / "influence.npy").facts
+    assert (facts["weights"], facts["metric"], facts["layers"]) == ("unit", "identity", ["decoder"])
+
+
 def test_influence_writes_a_matrix(run, queries, capsys):
     assert main(["influence", str(run), "--queries", queries, "--draws", "4"]) == 0
     scores = Scores.load(run / "scores" / "influence.npy")

@@ -12,14 +12,17 @@ from proponent.cli._options import (
     Data,
     Device,
     Draws,
+    Layers,
     MemoryBudget,
+    MetricOption,
     PrecisionOption,
     Run,
     Seed,
     StandardErrors,
+    WeightsOption,
 )
 from proponent.cli._samples import read_samples
-from proponent.cli._settings import Model, Precision
+from proponent.cli._settings import Metric, Model, Precision, Weights
 
 if TYPE_CHECKING:
     from proponent.attribution import TopScores
@@ -39,6 +42,9 @@ def influence(
     seed: Seed = 0,
     standard_errors: StandardErrors = False,
     checkpoint: Checkpoints = None,
+    weights: WeightsOption = Weights.PHYSICAL,
+    metric: MetricOption = Metric.TRAINED,
+    layer: Layers = None,
     precision: PrecisionOption = Precision.FLOAT32,
     memory_budget: MemoryBudget = None,
     data: Data = None,
@@ -56,13 +62,18 @@ def influence(
 
     opened = open_run(run, data)
     asked_about = _read_queries(opened, queries, array)
-    tracin = make_tracin(opened, draws, seed, precision, memory_budget, checkpoint, device)
+    tracin = make_tracin(
+        opened, draws, seed, precision, memory_budget, checkpoint, device, weights, metric, layer
+    )
     asked = {
         "draws": draws,
         "seed": seed,
         "errors": standard_errors,
         "top": top,
         "checkpoints": checkpoint,
+        "weights": str(weights),
+        "metric": str(metric),
+        "layers": layer,
         "precision": str(precision),
         "data": opened.tables["data"]["fingerprint"],
         "queries": fingerprint(as_batch(asked_about)),

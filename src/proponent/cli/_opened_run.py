@@ -96,6 +96,9 @@ def make_tracin(
     memory_budget: str | None,
     checkpoints: Sequence[int] | None,
     device: str | None,
+    weights: str = "physical",
+    metric: str = "trained",
+    layers: Sequence[str] | None = None,
 ) -> "TracIn":
     """Build the method for a run.
 
@@ -113,6 +116,9 @@ def make_tracin(
         precision=precision,
         memory_budget=memory_budget,
         checkpoints=checkpoints or None,
+        weights=str(weights),
+        metric=str(metric),
+        layers=layers or None,
         device=default_device(device),
     )
 

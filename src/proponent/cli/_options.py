@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from proponent.cli._settings import Precision
+from proponent.cli._settings import Metric, Precision, Weights
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder, made by `proponent train`.")]
 Data = Annotated[Path | None, typer.Option(help="Where the run's data lie now, if they were moved.")]
@@ -16,6 +16,16 @@ Checkpoints = Annotated[
     typer.Option("--checkpoint", help="Only this one of the trajectory, from 0; may be given several times."),
 ]
 PrecisionOption = Annotated[Precision, typer.Option("--precision", help="Of the arithmetic.")]
+WeightsOption = Annotated[
+    Weights, typer.Option("--weights", help="Of the checkpoints: as trained, or 1 each (Definition 2).")
+]
+MetricOption = Annotated[
+    Metric, typer.Option("--metric", help="In which gradients are compared; the optimiser's unless given.")
+]
+Layers = Annotated[
+    list[str] | None,
+    typer.Option("--layer", help="Only this module or parameter, by name; may be given several times."),
+]
 MemoryBudget = Annotated[
     str | None,
     typer.Option(help="What the work may take, such as `2GiB`; a share of what is free unless given."),

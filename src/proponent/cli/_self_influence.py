@@ -11,13 +11,16 @@ from proponent.cli._options import (
     Data,
     Device,
     Draws,
+    Layers,
     MemoryBudget,
+    MetricOption,
     PrecisionOption,
     Run,
     Seed,
     StandardErrors,
+    WeightsOption,
 )
-from proponent.cli._settings import Precision
+from proponent.cli._settings import Metric, Precision, Weights
 
 if TYPE_CHECKING:
     from proponent.scores import Scores
@@ -28,8 +31,14 @@ def self_influence(
     draws: Draws = 16,
     seed: Seed = 0,
     top: Annotated[int, typer.Option(min=0, help="How many of the highest to print.")] = 10,
+    biased: Annotated[
+        bool, typer.Option("--biased", help="Square one gradient from all draws, as published runs did.")
+    ] = False,
     standard_errors: StandardErrors = False,
     checkpoint: Checkpoints = None,
+    weights: WeightsOption = Weights.PHYSICAL,
+    metric: MetricOption = Metric.TRAINED,
+    layer: Layers = None,
     precision: PrecisionOption = Precision.FLOAT32,
     memory_budget: MemoryBudget = None,
     data: Data = None,
@@ -44,18 +53,25 @@ def self_influence(
     Example: `proponent self-influence runs/digits --draws 64`
     """
     opened = open_run(run, data)
-    tracin = make_tracin(opened, draws, seed, precision, memory_budget, checkpoint, device)
+    tracin = make_tracin(
+        opened, draws, seed, precision, memory_budget, checkpoint, device, weights, metric, layer
+    )
     asked = {
         "draws": draws,
         "seed": seed,
         "errors": standard_errors,
+        "biased": biased,
         "checkpoints": checkpoint,
+        "weights": str(weights),
+        "metric": str(metric),
+        "layers": layer,
         "precision": str(precision),
         "data": opened.tables["data"]["fingerprint"],
         "trajectory": opened.trajectory.fingerprint(),
     }
     scores = tracin.self_influence(
         opened.samples,
+        biased=biased,
         standard_errors=standard_errors,
         directory=opened.folder.job(job_name("self-influence", asked)),
         progress=is_watched(),

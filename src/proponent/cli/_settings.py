@@ -42,6 +42,21 @@ class Precision(StrEnum):
     BFLOAT16 = "bfloat16"
 
 
+class Weights(StrEnum):
+    """What a checkpoint's part of a score is weighted by."""
+
+    PHYSICAL = "physical"
+    UNIT = "unit"
+
+
+class Metric(StrEnum):
+    """The metrics in which gradients are compared."""
+
+    TRAINED = "trained"
+    IDENTITY = "identity"
+    ADAM = "adam"
+
+
 def build_model(
     model: Mapping[str, Any], likelihood: str, sample_shape: Sequence[int], seed: int
 ) -> "nn.Module":
