@@ -27,7 +27,7 @@ def check_moments(gradients: Gradients, metric: Mapping[str, Tensor]) -> None:
     found = {}
     for name, values in gradients.by_parameter().items():
         root = float((1 / metric[name]).square().mean().sqrt())
-        size = float(values.square().mean().sqrt())
+        size = float(values.detach().square().mean().sqrt())
         if size > _MOST * root:
             found[name] = (size, root)
     if not found:

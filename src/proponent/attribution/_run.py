@@ -108,9 +108,9 @@ class Tasks:
         count = sum(self._shards[shard].stop - self._shards[shard].start for shard in self.chosen)
         return tqdm(
             total=count * len(self.stages),
-            unit=" samples",
+            unit=" samples at checkpoints",
             delay=_PATIENCE,
-            disable=not progress,
+            disable=None if progress else True,  # none: where standard error is no terminal
             leave=False,
         )
 

@@ -39,7 +39,10 @@ def train(
     ] = Likelihood.BERNOULLI,
     scale: Annotated[float, typer.Option(help="The standard deviation of `gaussian`.")] = 1.0,
     steps: Annotated[int, typer.Option(min=1, help="Training steps.")] = 20_000,
-    checkpoints: Annotated[int, typer.Option(min=1, help="How many to keep, evenly spaced.")] = 30,
+    checkpoints: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many to keep, evenly spaced; 30 without it, or one a step."),
+    ] = None,
     optimizer: Annotated[Optimizer, typer.Option(help="How parameters are changed.")] = Optimizer.ADAM,
     learning_rate: Annotated[float, typer.Option(help="The rate of every step.")] = 1e-3,
     batch_size: Annotated[int, typer.Option(min=1, help="Samples a step sees.")] = 64,
@@ -65,7 +68,7 @@ def train(
         "objective": {"beta": beta, "likelihood": str(likelihood), "scale": scale},
         "training": {
             "steps": steps,
-            "checkpoints": checkpoints,
+            "checkpoints": min(30, steps) if checkpoints is None else checkpoints,
             "optimizer": str(optimizer),
             "learning_rate": learning_rate,
             "batch_size": batch_size,
