@@ -61,4 +61,5 @@ def single_gradients(
 
 
 def _side_by_side(names: Sequence[str], parts: Sequence[Tensor]) -> Dense:
-    return Dense(tuple(names), torch.cat(list(parts), 1), tuple(part.shape[1] for part in parts))
+    # Detached: other parameters took part, and a graph to them would be kept for nothing.
+    return Dense(tuple(names), torch.cat(list(parts), 1).detach(), tuple(part.shape[1] for part in parts))
