@@ -1,4 +1,9 @@
-"""Scores of the paper's convolutional model on two CPU cores, against the exact rivals."""
+"""Scores of the paper's convolutional model on two CPU cores, against the exact rivals.
+
+Five times is missed, and counting says why: every exact way needs a forward pass, a pass back to the
+layers and the weights' gradients, 947 MFLOP a sample, and two thirds of our time are already the library's
+own convolutions. Nothing that is left to save makes more than 1.5 times.
+"""
 
 import sys
 from functools import partial
