@@ -186,6 +186,15 @@ def test_a_torn_checkpoint_is_not_gone_on_from(tmp_path):
         fit_coder(directory=tmp_path)
 
 
+@pytest.mark.parametrize("kind", ["checkpoint", "moments"])
+def test_a_torn_file_of_a_finished_training_is_noticed(tmp_path, kind):
+    fit_coder(directory=tmp_path, optimizer="adam")
+    path = min(tmp_path.glob(f"{kind}-*.safetensors"))  # not the one that a training goes on from
+    path.write_bytes(path.read_bytes()[:-4])
+    with pytest.raises(ValueError, match=f"{path.name}.*cut short"):
+        fit_coder(directory=tmp_path, optimizer="adam")
+
+
 def test_memory_has_nothing_to_go_on_from():
     with pytest.raises(LookupError, match="taken up at step 3"):
         MemoryKeeper(Course(MOMENTUM, 0.1, 5)).resume(3)

@@ -115,7 +115,10 @@ class FolderKeeper(Keeper):
                 "go on. Choose another folder."
             )
         check_exists(self._progress.path)
-        self._check_same_shapes(self.checkpoints[-1])
+        for checkpoint in self.checkpoints:  # reads headers alone, and notices a file that was cut short
+            self._check_same_shapes(checkpoint)
+            if checkpoint.moments is not None:
+                checkpoint.moments.shapes()
         self._warn_of_other_start(manifest)
 
     def _check_same(self, manifest: dict[str, Any]) -> None:
