@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from proponent.cli._console import is_watched, say
-from proponent.cli._opened_run import OpenedRun, job_name, make_tracin
+from proponent.cli._opened_run import OpenedRun
+from proponent.cli._scoring import Scoring
 
 if TYPE_CHECKING:
     from proponent.data import PlantedDigits
@@ -52,13 +53,13 @@ def ask(run: OpenedRun, data: "PlantedDigits", draws: int, seed: int) -> Finding
     """
     from proponent.evaluation import neighbour_distances, sample_losses
 
-    tracin = make_tracin(run, draws, seed, "float32", None, None, "cpu")
-    asked = {"draws": draws, "seed": seed, "trajectory": run.trajectory.fingerprint()}
+    scoring = Scoring(draws, seed)
+    tracin = scoring.method(run, device="cpu")
     say("Ranking the training set by self-influence.")
     own = tracin.self_influence(
         run.samples,
         ids=data.ids,
-        directory=run.folder.job(job_name("self-influence", asked)),
+        directory=scoring.job(run, "self-influence"),
         progress=is_watched(),
     )
     say(f"Scoring it on {len(data.held_out)} held-out digits.")
@@ -67,7 +68,7 @@ def ask(run: OpenedRun, data: "PlantedDigits", draws: int, seed: int) -> Finding
         data.held_out,
         ids=data.ids,
         query_ids=data.held_out_ids,
-        directory=run.folder.job(job_name("influence", asked)),
+        directory=scoring.job(run, "influence"),
         progress=is_watched(),
     )
     run.model.load_state_dict(run.trajectory[len(run.trajectory) - 1].state())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from proponent.cli._console import is_watched, output, say, say_where
-from proponent.cli._opened_run import OpenedRun, job_name, make_tracin, open_run
+from proponent.cli._opened_run import OpenedRun, open_run
 from proponent.cli._options import (
     Checkpoints,
     Data,
@@ -22,6 +22,7 @@ from proponent.cli._options import (
     WeightsOption,
 )
 from proponent.cli._samples import read_samples
+from proponent.cli._scoring import Scoring
 from proponent.cli._settings import Metric, Model, Precision, Weights
 
 if TYPE_CHECKING:
@@ -62,24 +63,10 @@ def influence(
 
     opened = open_run(run, data)
     asked_about = _read_queries(opened, queries, array)
-    tracin = make_tracin(
-        opened, draws, seed, precision, memory_budget, checkpoint, device, weights, metric, layer
-    )
-    asked = {
-        "draws": draws,
-        "seed": seed,
-        "errors": standard_errors,
-        "top": top,
-        "checkpoints": checkpoint,
-        "weights": str(weights),
-        "metric": str(metric),
-        "layers": layer,
-        "precision": str(precision),
-        "data": opened.tables["data"]["fingerprint"],
-        "queries": fingerprint(as_batch(asked_about)),
-        "trajectory": opened.trajectory.fingerprint(),
-    }
-    directory = opened.folder.job(job_name("influence", asked))
+    scoring = Scoring(draws, seed, precision, weights, metric, checkpoint, layer)
+    tracin = scoring.method(opened, memory_budget, device)
+    queried = fingerprint(as_batch(asked_about))
+    directory = scoring.job(opened, "influence", errors=standard_errors, top=top, queries=queried)
     if top is not None:
         strongest = tracin.influence(
             opened.samples,

@@ -1,8 +1,6 @@
 """A finished training, opened to be asked about."""
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,12 +10,11 @@ import numpy.typing as npt
 
 from proponent.cli._run_folder import RunFolder, check_same_data
 from proponent.cli._samples import read_samples
-from proponent.cli._settings import Model, build_model, build_objective, default_device
+from proponent.cli._settings import Model, build_model, build_objective
 
 if TYPE_CHECKING:
     from torch import nn
 
-    from proponent.attribution import TracIn
     from proponent.objectives import Elbo
     from proponent.training import Trajectory
 
@@ -86,46 +83,6 @@ def open_run(path: Path, data: Path | None = None) -> OpenedRun:
         objective=build_objective(tables["objective"]),
         trajectory=trajectory,
     )
-
-
-def make_tracin(
-    run: OpenedRun,
-    draws: int,
-    seed: int,
-    precision: str,
-    memory_budget: str | None,
-    checkpoints: Sequence[int] | None,
-    device: str | None,
-    weights: str = "physical",
-    metric: str = "trained",
-    layers: Sequence[str] | None = None,
-) -> "TracIn":
-    """Build the method for a run.
-
-    Raises:
-        ValueError: A setting can't be used.
-    """
-    from proponent.attribution import TracIn
-
-    return TracIn(
-        run.model,
-        run.objective,
-        run.trajectory,
-        draws=draws,
-        seed=seed,
-        precision=precision,
-        memory_budget=memory_budget,
-        checkpoints=checkpoints or None,
-        weights=str(weights),
-        metric=str(metric),
-        layers=layers or None,
-        device=default_device(device),
-    )
-
-
-def job_name(kind: str, asked: Mapping[str, Any]) -> str:
-    """A folder name for a job: the kind and a hash of what was asked, so that other questions have others."""
-    return f"{kind}-{hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:12]}"
 
 
 def _advice(tables: Mapping[str, Mapping[str, Any]]) -> str:

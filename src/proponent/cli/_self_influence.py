@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from proponent.cli._console import is_watched, output, say, say_where
-from proponent.cli._opened_run import job_name, make_tracin, open_run
+from proponent.cli._opened_run import open_run
 from proponent.cli._options import (
     Checkpoints,
     Data,
@@ -20,6 +20,7 @@ from proponent.cli._options import (
     StandardErrors,
     WeightsOption,
 )
+from proponent.cli._scoring import Scoring
 from proponent.cli._settings import Metric, Precision, Weights
 
 if TYPE_CHECKING:
@@ -53,27 +54,13 @@ def self_influence(
     Example: `proponent self-influence runs/digits --draws 64`
     """
     opened = open_run(run, data)
-    tracin = make_tracin(
-        opened, draws, seed, precision, memory_budget, checkpoint, device, weights, metric, layer
-    )
-    asked = {
-        "draws": draws,
-        "seed": seed,
-        "errors": standard_errors,
-        "biased": biased,
-        "checkpoints": checkpoint,
-        "weights": str(weights),
-        "metric": str(metric),
-        "layers": layer,
-        "precision": str(precision),
-        "data": opened.tables["data"]["fingerprint"],
-        "trajectory": opened.trajectory.fingerprint(),
-    }
+    scoring = Scoring(draws, seed, precision, weights, metric, checkpoint, layer)
+    tracin = scoring.method(opened, memory_budget, device)
     scores = tracin.self_influence(
         opened.samples,
         biased=biased,
         standard_errors=standard_errors,
-        directory=opened.folder.job(job_name("self-influence", asked)),
+        directory=scoring.job(opened, "self-influence", errors=standard_errors, biased=biased),
         progress=is_watched(),
     )
     path = scores.save(opened.folder.scores / "self-influence.parquet")

@@ -1,0 +1,57 @@
+"""How a run is scored: the settings that every scoring command has, the method, and the job's folder."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from proponent.cli._opened_run import OpenedRun
+from proponent.cli._settings import default_device
+
+if TYPE_CHECKING:
+    from proponent.attribution import TracIn
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """The settings that scores depend on; each is an argument of `TracIn`."""
+
+    draws: int
+    seed: int
+    precision: str = "float32"
+    weights: str = "physical"
+    metric: str = "trained"
+    checkpoints: Sequence[int] | None = None
+    layers: Sequence[str] | None = None
+
+    def method(self, run: OpenedRun, memory_budget: str | None = None, device: str | None = None) -> "TracIn":
+        """Build the method for a run.
+
+        Raises:
+            ValueError: A setting can't be used.
+        """
+        from proponent.attribution import TracIn
+
+        return TracIn(
+            run.model,
+            run.objective,
+            run.trajectory,
+            draws=self.draws,
+            seed=self.seed,
+            precision=self.precision,
+            memory_budget=memory_budget,
+            checkpoints=self.checkpoints or None,
+            weights=str(self.weights),
+            metric=str(self.metric),
+            layers=self.layers or None,
+            device=default_device(device),
+        )
+
+    def job(self, run: OpenedRun, kind: str, **asked: Any) -> Path:
+        """A folder for a job: the kind and a hash of what was asked, so that other questions have others."""
+        settings = asdict(self) | asked
+        settings |= {"data": run.tables["data"]["fingerprint"], "trajectory": run.trajectory.fingerprint()}
+        digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+        return run.folder.job(f"{kind}-{digest[:12]}")
