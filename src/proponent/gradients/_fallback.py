@@ -10,19 +10,7 @@ from torch.func import functional_call, grad, vmap
 
 from proponent.data import Batch, batch_size, map_leaves, take
 from proponent.gradients._dense import Dense
-from proponent.objectives import Objective
-
-
-class _Loss(nn.Module):
-    """The objective as a module, so that `functional_call` reaches the model's parameters."""
-
-    def __init__(self, model: nn.Module, objective: Objective) -> None:
-        super().__init__()
-        self.model = model
-        self.objective = objective
-
-    def forward(self, batch: Batch, noise: Tensor | None) -> Tensor:
-        return self.objective(self.model, batch, noise)
+from proponent.objectives import LossModule, Objective
 
 
 def vectorised_gradients(
@@ -33,7 +21,7 @@ def vectorised_gradients(
     Raises:
         Exception: Whatever `torch.func` says of an operation that it can't transform.
     """
-    loss = _Loss(model, objective)
+    loss = LossModule(model, objective)
     parameters = {f"model.{name}": model.get_parameter(name).detach() for name in names}
 
     def loss_of_one(values: dict[str, Tensor], sample: Any, draws: Tensor | None) -> Tensor:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, vmap
 
 from proponent.data import Batch
-from proponent.objectives import Elbo, Objective
+from proponent.objectives import Elbo, LossModule, Objective
 from proponent.training._joined import JoinedBatches
 from proponent.training._learner import Learner, Tensors, trainable
 from proponent.training._ledger import Ledger
@@ -54,14 +54,14 @@ class StackedModels(Learner):
         }
         loss, betas = _common_loss(objectives)
         self.betas = None if betas is None else torch.tensor(betas, device=self.place()[0], dtype=dtype)
-        self.loss = _Loss(self.template, loss)
+        self.loss = LossModule(self.template, loss)
         self.joined: JoinedBatches | None = None
         self.joined_is_checked = False
 
     def split_layers(self, ledger: Ledger) -> None:
         """Call a twin of the template."""
         twin, slots = split_layers(self.template, ledger, stacked=True)
-        self.loss = _Loss(twin, self.loss.loss)
+        self.loss = LossModule(twin, self.loss.loss)
         for slot in slots:
             slot.weight = self.parameters[slot.weight_name]
 
@@ -122,17 +122,6 @@ class StackedModels(Learner):
 
     def _own_of_template(self) -> list[tuple[str, Tensor]]:
         return [*self.template.named_parameters(), *self.template.named_buffers()]
-
-
-class _Loss(nn.Module):
-    """A loss as a module around the model, whose parameters `functional_call` can exchange."""
-
-    def __init__(self, model: nn.Module, loss: MemberLoss) -> None:
-        super().__init__()
-        self.model, self.loss = model, loss
-
-    def forward(self, batch: Batch, noise: Tensor | None, beta: Tensor | None) -> Tensor:
-        return self.loss(self.model, batch, noise, beta)
 
 
 def _common_loss(objectives: Sequence[Objective]) -> tuple[MemberLoss, list[float] | None]:
