@@ -8,14 +8,15 @@ from proponent._version import __version__
 if TYPE_CHECKING:
     from proponent import attribution as attribution
     from proponent import data as data
-    from proponent import evaluation, models
+    from proponent import density, evaluation, models
     from proponent import gradients as gradients
     from proponent import objectives as objectives
     from proponent import report as report
     from proponent import training as training
-    from proponent.attribution import DrawPlan, TopScores, TracIn
+    from proponent.attribution import DrawPlan, TracIn
     from proponent.objectives import Elbo, Objective, objective
     from proponent.scores import Ranking, Scores
+    from proponent.top_scores import TopScores
     from proponent.training import (
         DivergedError,
         Member,
@@ -42,6 +43,7 @@ __all__ = [
     "TracIn",
     "Trajectory",
     "__version__",
+    "density",
     "evaluation",
     "fit",
     "fit_ensemble",
@@ -52,7 +54,7 @@ __all__ = [
 # Where each name lives. They are loaded when first asked for, since torch takes seconds to import and
 # `proponent --help` has no use for it.
 _HOMES = {
-    "proponent.attribution": ("DrawPlan", "TopScores", "TracIn"),
+    "proponent.attribution": ("DrawPlan", "TracIn"),
     "proponent.objectives": ("Elbo", "Objective", "objective"),
     "proponent.scores": ("Ranking", "Scores"),
     "proponent.training": (
@@ -65,10 +67,12 @@ _HOMES = {
         "fit",
         "fit_ensemble",
     ),
+    "proponent.top_scores": ("TopScores",),
 }
 _ROOMS = (
     "attribution",
     "data",
+    "density",
     "evaluation",
     "gradients",
     "models",

@@ -1,7 +1,6 @@
 """Which samples moved the loss of which queries: one method a file."""
 
 from proponent.attribution._draws import DrawPlan, draws_by_chebyshev, draws_by_theorem
-from proponent.attribution._top import TopScores
 from proponent.attribution._tracin import TracIn
 
-__all__ = ["DrawPlan", "TopScores", "TracIn", "draws_by_chebyshev", "draws_by_theorem"]
+__all__ = ["DrawPlan", "TracIn", "draws_by_chebyshev", "draws_by_theorem"]

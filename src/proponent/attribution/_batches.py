@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import torch
 
-from proponent.attribution._budget import default_budget, for_tensors, parse_bytes
 from proponent.attribution._job import Job
 from proponent.attribution._scorers import Scorer
 from proponent.attribution._source import Stage
 from proponent.data import Batch
+from proponent.memory import default_budget, for_tensors, parse_bytes
 
 
 class Batches:

@@ -1,11 +1,8 @@
-"""A memory budget, and the largest batch that keeps to it."""
+"""The largest batch that keeps to a memory budget."""
 
-import math
-import re
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -13,12 +10,8 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-_BINARY_UNITS = {"ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40}
-# Without a budget: a share of what is free. On a CPU larger batches leave its caches, and gain nothing.
-_SHARE_CPU, _MOST_CPU, _SHARE_GPU = 1 / 4, 1 << 30, 1 / 2
-# The C library keeps freed memory in pieces, by which a process outgrows its tensors (measured: 1.2 to 1.45).
-_TENSORS_CPU = 3 / 4
+from proponent.memory import in_words
+
 _PROBE = 8
 # Shares of a budget: where a prediction is trusted unmeasured, up to where batches more than double, and
 # what fills it well enough.
@@ -36,44 +29,6 @@ class Memory:
 
     peak: int
     kept: int
-
-
-def parse_bytes(size: int | str) -> int:
-    """Read a number of bytes.
-
-    >>> parse_bytes("2GiB"), parse_bytes("512 MB"), parse_bytes(1000)
-    (2147483648, 512000000, 1000)
-
-    Args:
-        size: A number of bytes, or a number with a unit: kB, MB, GB, TB or KiB, MiB, GiB, TiB.
-
-    Raises:
-        ValueError: It is not such a size, or not positive.
-    """
-    if isinstance(size, str):
-        match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([kmgt]?i?)b?\s*", size.lower())
-        units = _UNITS | _BINARY_UNITS
-        if match is None or match[2] not in units:
-            raise ValueError(
-                '`memory_budget` must be a number of bytes, or a text such as "2GiB" or "512 MB", '
-                f"got {size!r}."
-            )
-        size = int(float(match[1]) * units[match[2]])
-    if size < 1:
-        raise ValueError(f"`memory_budget` must be at least 1 byte, got {size}.")
-    return size
-
-
-def default_budget(device: torch.device) -> int:
-    """A share of the memory that is free on a device."""
-    if device.type == "cuda":
-        return int(torch.cuda.mem_get_info(device)[0] * _SHARE_GPU)
-    return min(int(_free_memory() * _SHARE_CPU), _MOST_CPU)
-
-
-def for_tensors(budget: int, device: torch.device) -> int:
-    """The share of a budget that tensors may fill."""
-    return budget if device.type == "cuda" else int(budget * _TENSORS_CPU)
 
 
 def measure_memory(work: Callable[[], object]) -> Memory:
@@ -112,8 +67,8 @@ def largest_batch(peak_of: Callable[[int], int], budget: int, limit: int, what: 
     batch, peak = 1, peak_of(1)
     if peak > budget:
         raise ValueError(
-            f"`memory_budget` must leave at least {_shown(peak)} for one {what}, but leaves "
-            f"{_shown(max(budget, 0))}. Raise it, or use fewer `draws`."
+            f"`memory_budget` must leave at least {in_words(peak)} for one {what}, but leaves "
+            f"{in_words(max(budget, 0))}. Raise it, or use fewer `draws`."
         )
     bound, candidate = limit, min(_PROBE, limit)  # bound: the largest that may still fit
     while candidate > batch:
@@ -132,18 +87,6 @@ def largest_batch(peak_of: Callable[[int], int], budget: int, limit: int, what: 
         safe = batch + int((budget * _NEAR - peak) / each)
         candidate = min(bound, reach, max(2 * batch, safe))
     return batch
-
-
-def _free_memory(table: Path = Path("/proc/meminfo")) -> int:
-    """What the system could hand out, where it says so; else enough for the most we take."""
-    text = table.read_text() if table.exists() else ""
-    found = re.search(r"MemAvailable:\s+(\d+) kB", text)
-    return int(found[1]) * 1024 if found else int(_MOST_CPU / _SHARE_CPU)
-
-
-def _shown(size: int) -> str:
-    power = min(int(math.log(max(size, 1), 1024)), 4)
-    return f"{size / 1024**power:.4g} {('B', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
 
 
 class _LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]

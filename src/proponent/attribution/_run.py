@@ -10,9 +10,9 @@ from proponent.attribution._batches import Batches
 from proponent.attribution._job import Job
 from proponent.attribution._scorers import Scorer
 from proponent.attribution._source import Stage
-from proponent.attribution._top import Extremes, extremes_of, merged
 from proponent.data import Batch, take
 from proponent.scores import FloatArray
+from proponent.top_scores import Extremes, extremes_of, merged
 
 # Progress shows when a job takes longer than this many seconds.
 _PATIENCE = 2.0

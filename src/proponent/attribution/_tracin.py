@@ -35,11 +35,11 @@ from proponent.attribution._scorers import (
 from proponent.attribution._shards import part_of, shards_of
 from proponent.attribution._source import Source
 from proponent.attribution._stages import stages_of
-from proponent.attribution._top import TopScores, ranking_of
 from proponent.data import Batch, batch_size, fingerprint, take
 from proponent.gradients import GradientCapture
 from proponent.objectives import Objective, check_identified
 from proponent.scores import FloatArray, IdArray, Scores
+from proponent.top_scores import TopScores, ranking_of
 
 
 @final

@@ -26,8 +26,8 @@ from proponent.cli._scoring import Scoring
 from proponent.cli._settings import Metric, Model, Precision, Weights
 
 if TYPE_CHECKING:
-    from proponent.attribution import TopScores
     from proponent.scores import Scores
+    from proponent.top_scores import TopScores
 
 _SHOWN_QUERIES, _SHOWN_SAMPLES = 8, 3
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from proponent import Scores
-from proponent.attribution import TopScores
-from proponent.attribution._top import extremes_of, merged, ranking_of
+from proponent.top_scores import TopScores, extremes_of, merged, ranking_of
 
 RANDOM = np.random.default_rng(0)
 
