@@ -1,6 +1,6 @@
 """The strongest proponents and opponents of each query, from scores that pass by in shards."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import torch
 
 from proponent.scores import FloatArray, IdArray, Ranking, read_table, write_table
 
 Positions = npt.NDArray[np.intp]
 
-# A sort holds positions, twice as large as the scores; this keeps them few.
+# What decides which are kept is as large as the scores; this keeps it small.
 _QUERIES_AT_ONCE = 64
 
 
@@ -110,9 +111,7 @@ def extremes_of(keys: FloatArray, start: int, k: int) -> Extremes:
         k: How many to keep; all where there are fewer.
     """
     columns = range(0, keys.shape[1], _QUERIES_AT_ONCE)
-    order = np.concatenate(
-        [np.argsort(-keys[:, c : c + _QUERIES_AT_ONCE], axis=0, kind="stable")[:k] for c in columns], axis=1
-    )
+    order = np.concatenate([_highest(keys[:, c : c + _QUERIES_AT_ONCE], k) for c in columns], axis=1)
     return Extremes(order + start, np.take_along_axis(keys, order, 0))
 
 
@@ -129,9 +128,32 @@ def merged(first: Extremes, second: Extremes, k: int) -> Extremes:
     return Extremes(np.take_along_axis(positions, order, 0), np.take_along_axis(keys, order, 0))
 
 
+def beside(parts: Sequence[Extremes]) -> Extremes:
+    """Join what was kept for some queries with what was kept for others."""
+    return Extremes(
+        np.concatenate([part.positions for part in parts], 1),
+        np.concatenate([part.keys for part in parts], 1),
+    )
+
+
 def ranking_of(extremes: Extremes, sign: int, ids: IdArray, query_ids: IdArray) -> Ranking:
     """Name the samples, and give the scores their sign back."""
     return Ranking(ids[extremes.positions.T], sign * extremes.keys.T, query_ids)
+
+
+def _highest(keys: FloatArray, k: int) -> Positions:
+    """The positions of the k highest of each column, in falling order; ties in rising positions."""
+    if k >= len(keys):
+        return np.argsort(-keys, axis=0, kind="stable")
+    least = torch.as_tensor(keys).topk(k, 0).values[-1].numpy()  # NumPy's partition takes 30 times as long
+    kept = keys >= least
+    for column in np.flatnonzero(kept.sum(0) > k):  # more ties than places: the first of them
+        ties = np.flatnonzero(keys[:, column] == least[column])
+        above = np.count_nonzero(keys[:, column] > least[column])
+        kept[ties[k - above :], column] = False
+    positions = np.nonzero(kept.T)[1].reshape(-1, k).T
+    order = np.argsort(-np.take_along_axis(keys, positions, 0), axis=0, kind="stable")
+    return np.take_along_axis(positions, order, 0)
 
 
 def _side(frame: pd.DataFrame, side: str) -> Ranking:

@@ -1,21 +1,21 @@
 """Works through the tasks of a job, and reduces what they leave in a fixed order."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from tqdm import tqdm
 
 from proponent.attribution._batches import Batches
 from proponent.attribution._job import Job
 from proponent.attribution._scorers import Scorer
 from proponent.attribution._source import Stage
 from proponent.data import Batch, take
+from proponent.progress import progress_bar
 from proponent.scores import FloatArray
 from proponent.top_scores import Extremes, extremes_of, merged
 
-# Progress shows when a job takes longer than this many seconds.
-_PATIENCE = 2.0
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 
 def reduce_scores(tasks: "Tasks", progress: bool) -> FloatArray:
@@ -106,13 +106,7 @@ class Tasks:
     def bar(self, progress: bool) -> "tqdm[Any]":
         """A progress bar over samples at stages."""
         count = sum(self._shards[shard].stop - self._shards[shard].start for shard in self.chosen)
-        return tqdm(
-            total=count * len(self.stages),
-            unit=" samples at checkpoints",
-            delay=_PATIENCE,
-            disable=None if progress else True,  # none: where standard error is no terminal
-            leave=False,
-        )
+        return progress_bar(count * len(self.stages), " samples at checkpoints", progress)
 
     def finished(self, stage: Stage, shard: int) -> FloatArray:
         """The scores of a task, ``[r, n, ...]``."""

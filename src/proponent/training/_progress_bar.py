@@ -3,12 +3,10 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tqdm import tqdm
+from proponent.progress import progress_bar
 
 # (steps made, mean loss since the last call)
 Report = Callable[[int, float], None]
-
-_SECONDS_BEFORE_IT_SHOWS = 2
 
 
 @contextmanager
@@ -24,8 +22,7 @@ def reporting(progress: bool | Report, steps: int, start: int) -> Iterator[Repor
     if not isinstance(progress, bool):
         yield progress
         return
-    hidden = None if progress else True
-    with tqdm(total=steps, initial=start, unit="step", delay=_SECONDS_BEFORE_IT_SHOWS, disable=hidden) as bar:
+    with progress_bar(steps, "step", progress, start, stays=True) as bar:
 
         def report(step: int, loss: float) -> None:
             bar.set_postfix(loss=f"{loss:.6g}", refresh=False)

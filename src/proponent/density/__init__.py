@@ -1,0 +1,3 @@
+"""Density estimators whose influences are known: k nearest neighbours, kernels, Gaussian mixtures."""
+
+__all__: list[str] = []

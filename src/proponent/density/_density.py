@@ -1,0 +1,252 @@
+"""What every density estimator shares: scikit-learn's manner, the two verbs of influence, and chunks."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Self, cast, overload
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from jaxtyping import Float
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor
+
+from proponent.density._place import Place
+from proponent.progress import progress_bar
+from proponent.scores import FloatArray, IdArray, Scores
+from proponent.top_scores import Extremes, TopScores, beside, extremes_of, ranking_of
+
+Ids = Sequence[Any] | npt.NDArray[Any]
+
+
+class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    r"""A density estimator that says what each of its samples did to the density of each query.
+
+    The influence of a sample $x_i$ on a query $z$ is what leaving it out takes from the log-likelihood,
+
+    $$S(x_i, z) = \log p(z; X) - \log p(z; X_{-i}),$$
+
+    so that a positive score is a proponent, as everywhere in this library; the unit is nats.
+
+    Attributes:
+        samples_: The samples that it was fitted to, ``[n, d]``.
+        n_features_in_: d.
+    """
+
+    samples_: FloatArray
+    n_features_in_: int
+    device: torch.device | str | None
+    precision: str
+    memory_budget: int | str | None
+
+    _method: ClassVar[str]
+
+    def fit(self, X: npt.ArrayLike, y: None = None) -> Self:
+        """Fit to samples, ``[n, d]``.
+
+        Args:
+            X: The samples.
+            y: There are no labels; it is here as scikit-learn's pipelines hand it over.
+
+        Raises:
+            ValueError: The samples can't be used.
+        """
+        self._take(X)
+        self._estimate(self._place())
+        return self
+
+    def score_samples(self, X: npt.ArrayLike) -> FloatArray:
+        """Compute the log density of points, ``[q, d]``, in nats: higher is likelier.
+
+        Raises:
+            ValueError: The points can't be used.
+        """
+        points, place = self._points(X), self._place()
+        return np.asarray(self._log_densities(place.tensor(points), place).double().cpu().numpy())
+
+    def score(self, X: npt.ArrayLike, y: None = None) -> float:
+        """Compute the total log-likelihood of points, ``[q, d]``, as scikit-learn's `KernelDensity` does.
+
+        Args:
+            X: The points.
+            y: Not used.
+        """
+        return float(self.score_samples(X).sum())
+
+    @overload
+    def influence(
+        self,
+        queries: npt.ArrayLike,
+        *,
+        top: None = ...,
+        ids: Ids | None = ...,
+        query_ids: Ids | None = ...,
+        progress: bool = ...,
+    ) -> Scores: ...
+
+    @overload
+    def influence(
+        self,
+        queries: npt.ArrayLike,
+        *,
+        top: int,
+        ids: Ids | None = ...,
+        query_ids: Ids | None = ...,
+        progress: bool = ...,
+    ) -> TopScores: ...
+
+    def influence(
+        self,
+        queries: npt.ArrayLike,
+        *,
+        top: int | None = None,
+        ids: Ids | None = None,
+        query_ids: Ids | None = None,
+        progress: bool = True,
+    ) -> Scores | TopScores:
+        """Score every sample's influence on every query.
+
+        Args:
+            queries: Points, ``[q, d]``. One that is itself a sample is treated as any other point.
+            top: Keep only so many of the strongest proponents and opponents of each query. The n x q scores
+                are then never held.
+            ids: Of the samples; positions unless given.
+            query_ids: Of the queries; positions unless given.
+            progress: Whether to show progress when it takes longer than two seconds.
+
+        Returns:
+            `Scores` ``[n, q]``, or `TopScores` with `top`.
+
+        Raises:
+            ValueError: The queries, ids or options can't be used, or leaving a sample out leaves no estimate.
+        """
+        points, place = self._points(queries), self._place()
+        self._check_removal()
+        n, q = len(self.samples_), len(points)
+        if top is not None and not 1 <= top <= n:
+            raise ValueError(f"`top` must be between 1 and the {n} samples, got {top}.")
+        named = Scores(np.broadcast_to(0.0, (n, q)), _array(ids), _array(query_ids))  # refuses bad ids first
+        assert named.query_ids is not None
+        here, facts = place.tensor(points), self._facts(place)
+        with progress_bar(q, " queries", progress) as bar:
+            if top is None:
+                values = self._all(here, place, bar.update)
+                return Scores(values, named.ids, named.query_ids, method=self._method, facts=facts)
+            highest, lowest = self._strongest(here, top, place, bar.update)
+        return TopScores(
+            ranking_of(highest, 1, named.ids, named.query_ids),
+            ranking_of(lowest, -1, named.ids, named.query_ids),
+            count=n,
+            method=self._method,
+            facts=facts,
+        )
+
+    def self_influence(self, *, ids: Ids | None = None, progress: bool = True) -> Scores:
+        """Score every sample's influence on itself.
+
+        Args:
+            ids: Of the samples; positions unless given.
+            progress: Whether to show progress when it takes longer than two seconds.
+
+        Raises:
+            ValueError: The ids can't be used, or leaving a sample out leaves no estimate.
+        """
+        place = self._place()
+        self._check_removal()
+        n = len(self.samples_)
+        named = Scores(np.broadcast_to(0.0, (n,)), _array(ids))  # refuses bad ids first
+        with progress_bar(n, " samples", progress) as bar:
+            values = self._self_influences(place, bar.update)
+        return Scores(values.cpu().numpy(), named.ids, method=self._method, facts=self._facts(place))
+
+    @abstractmethod
+    def _estimate(self, place: Place) -> None:
+        """Learn what there is to learn beside the samples, which are in `samples_`.
+
+        Raises:
+            ValueError: A parameter can't be used with these samples.
+        """
+
+    @abstractmethod
+    def _log_densities(self, queries: Float[Tensor, "q d"], place: Place) -> Float[Tensor, " q"]:
+        """Compute log p(z; X)."""
+
+    @abstractmethod
+    def _check_removal(self) -> None:
+        """Refuse to score where no estimate is left without a sample.
+
+        Raises:
+            ValueError: Says what is needed.
+        """
+
+    @abstractmethod
+    def _fill(self, queries: Float[Tensor, "q d"], out: Float[Tensor, "n q"], place: Place) -> None:
+        """Write the influence of every sample on some queries, few enough for `out` to fit the budget."""
+
+    @abstractmethod
+    def _self_influences(self, place: Place, report: Callable[[int], object]) -> Float[Tensor, " n"]:
+        """Compute the influence of every sample on itself, and report how many are done."""
+
+    @abstractmethod
+    def _facts(self, place: Place) -> dict[str, Any]:
+        """What belongs to the scores and fits in JSON."""
+
+    def _take(self, X: npt.ArrayLike) -> None:
+        """Check the samples, and keep them."""
+        self.samples_ = validate_data(self, _plain(X), dtype=np.float64, order="C")
+
+    def _points(self, X: npt.ArrayLike) -> FloatArray:
+        """Check points to be asked about."""
+        check_is_fitted(self)
+        return cast(FloatArray, validate_data(self, _plain(X), dtype=np.float64, order="C", reset=False))
+
+    def _place(self) -> Place:
+        return Place.asked_for(self.device, self.precision, self.memory_budget)
+
+    def _all(
+        self, queries: Float[Tensor, "q d"], place: Place, report: Callable[[int], object]
+    ) -> FloatArray:
+        """The whole matrix of scores, in the memory of the process; columns are made in place on a CPU."""
+        values = place.empty(len(self.samples_), len(queries))
+        whole = torch.from_numpy(values)
+        for part in self._parts(len(queries), place):
+            columns = whole[:, part]
+            out = columns if place.device.type == "cpu" else torch.empty_like(columns, device=place.device)
+            self._fill(queries[part], out, place)
+            if out is not columns:
+                columns.copy_(out)
+            report(part.stop - part.start)
+        return values
+
+    def _strongest(
+        self, queries: Float[Tensor, "q d"], k: int, place: Place, report: Callable[[int], object]
+    ) -> tuple[Extremes, Extremes]:
+        """The highest and the lowest scores of each query, a few queries at a time."""
+        sides: tuple[list[Extremes], list[Extremes]] = ([], [])
+        for part in self._parts(len(queries), place):
+            out = torch.empty(
+                len(self.samples_), part.stop - part.start, dtype=place.dtype, device=place.device
+            )
+            self._fill(queries[part], out, place)
+            scores = out.cpu().numpy()
+            for sign, side in zip((1, -1), sides, strict=True):
+                side.append(extremes_of(sign * scores, 0, k))
+            report(part.stop - part.start)
+        highest, lowest = (beside(side) for side in sides)
+        return highest, lowest
+
+    def _parts(self, count: int, place: Place) -> list[slice]:
+        """Few enough queries at a time that their scores fit the budget; one at least."""
+        size = max(1, place.budget // (len(self.samples_) * place.itemsize))
+        return [slice(start, min(start + size, count)) for start in range(0, count, size)]
+
+
+def _array(ids: Ids | None) -> IdArray:
+    """What `Scores` takes; it makes positions of none."""
+    return cast(IdArray, None if ids is None else np.asarray(ids))
+
+
+def _plain(X: Any) -> Any:
+    """The data of a tensor, wherever it lies; scikit-learn takes everything else."""
+    return X.detach().cpu().numpy() if isinstance(X, Tensor) else X
