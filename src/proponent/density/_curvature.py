@@ -1,0 +1,166 @@
+r"""The curvature of a mixture's mean log-likelihood, and the scores that go with it.
+
+With the log densities $a_k$ of the components, the posterior $r_k$ and the gradient $J_k$ of $\alpha_k + a_k$
+in the coordinates of `Coordinates`,
+
+$$\nabla \log p = \sum_k r_k J_k - \nabla \log \textstyle\sum_k e^{\alpha_k}, \qquad
+H = I - \frac{1}{n} \sum_i \Big( \sum_k r_{ik} J_{ik} J_{ik}^\top - \bar J_i \bar J_i^\top \Big)$$
+
+with $\bar J_i = \sum_k r_{ik} J_{ik}$: the information of samples whose component is known, which is $I$,
+less what is lost as it is not (Louis, 1982). Away from an optimum the entries of the I for a component are
+its share of the samples over its weight. One direction adds the same to all logits and changes nothing; H
+gets a curvature of 1 there.
+
+The eigenvalues of H lie in (0, 1] at a strict maximum, and EM converges to it at the rate of 1 less the
+smallest.
+"""
+
+import os
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from proponent.density._components import Mixture, chunks
+from proponent.density._coordinates import Coordinates
+from proponent.density._place import Place
+from proponent.memory import in_words
+
+_SMALLEST = 1e-10  # relative to a curvature of 1
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """The curvature at an optimum.
+
+    Attributes:
+        root: The lower triangular root of H, ``[P, P]``; none where H is the identity.
+        smallest: The smallest eigenvalue of H.
+    """
+
+    root: Float[Tensor, "P P"] | None
+    smallest: float
+
+    def solve(self, scores: Float[Tensor, "m P"]) -> Float[Tensor, "m P"]:
+        """Compute H⁻¹ G, row by row."""
+        if self.root is None:
+            return scores
+        return torch.cholesky_solve(scores.T, self.root.to(scores)).T
+
+    def lengths(self, scores: Float[Tensor, "m P"]) -> Float[Tensor, " m"]:
+        """Compute Gᵀ H⁻¹ G, row by row."""
+        if self.root is not None:
+            scores = torch.linalg.solve_triangular(self.root.to(scores), scores.T, upper=False).T
+        return scores.square().sum(-1)
+
+
+def curvature(mixture: Mixture, samples: Float[Tensor, "n d"], place: Place) -> Curvature:
+    """Compute the curvature at an optimum.
+
+    Args:
+        mixture: The optimum.
+        samples: What it is fitted to.
+        place: Where.
+
+    Raises:
+        ValueError: It is no strict maximum, or there are too many parameters for the machine.
+    """
+    if len(mixture.weights) == 1:
+        return Curvature(None, 1.0)  # all components are known
+    if not has_room(mixture, place):
+        raise ValueError(
+            f"The mixture has {Coordinates.near(mixture).total} parameters, and the influence needs their "
+            f"Hessian and its root, {in_words(_bytes(mixture))}, but the machine has "
+            f"{in_words(_memory(place))}. Use fewer components, or a `covariance_type` with fewer "
+            'parameters, such as "diag".'
+        )
+    H = hessian(mixture, samples, mixture.moments(samples, place).counts, place)
+    smallest = float(torch.linalg.eigvalsh(H)[0])
+    if smallest < _SMALLEST:
+        raise ValueError(
+            "The mixture must be a strict maximum of the likelihood, but its smallest curvature is "
+            f"{smallest:.1g}, where 1 is that of separated components. Two of its components may be the "
+            "same, or one may do nothing. Use fewer components, or another `random_state` or `init_params`."
+        )
+    return Curvature(torch.linalg.cholesky(H), smallest)
+
+
+def has_room(mixture: Mixture, place: Place) -> bool:
+    """Whether the machine has room for H and its root."""
+    return _bytes(mixture) <= _memory(place)
+
+
+def scores(mixture: Mixture, points: Float[Tensor, "m d"]) -> Float[Tensor, "m P"]:
+    r"""Compute the gradients G of $\log p$ at points, in the mixture's coordinates."""
+    at = Coordinates.near(mixture)
+    G = _parts(mixture, points)[0]
+    G[:, : len(at.scales) * at.width : at.width] -= at.scales  # G = J̄ − (√π, 0)
+    return G
+
+
+def numbers_per_point(mixture: Mixture) -> int:
+    """How many numbers `scores` makes for a point."""
+    kind = mixture.kind
+    return 4 * len(mixture.weights) * (1 + kind.dimension + kind.count)
+
+
+def hessian(
+    mixture: Mixture, samples: Float[Tensor, "n d"], counts: Float[Tensor, " K"], place: Place
+) -> Float[Tensor, "P P"]:
+    """Compute H.
+
+    Args:
+        mixture: Where.
+        samples: What it is fitted to.
+        counts: The share of the samples that each component answers for.
+        place: Has the budget for chunks; H itself comes on top.
+    """
+    at = Coordinates.near(mixture)
+    K, w, P = len(counts), at.width, at.total
+    own = K * w
+    H = counts.new_zeros(P, P)
+    blocks = H[:own, :own].view(K, w, K, w)  # splits axes, so it needs no copy
+    for part in chunks(len(samples), numbers_per_point(mixture), place):
+        J_mean, r, J, J_shared = _parts(mixture, samples[part])
+        H.addmm_(J_mean.T, J_mean)
+        rJ = r[..., None] * J
+        within = J.mT @ rJ  # Σ_i r_ik J_ik J_ikᵀ
+        for k in range(K):
+            blocks[k, :, k] -= within[k]
+        if at.is_shared:
+            across = (rJ.mT @ J_shared).flatten(0, 1)
+            H[:own, own:] -= across
+            H[own:, :own] -= across.T
+            H[own:, own:] -= (r[..., None] * J_shared).flatten(0, 1).T @ J_shared.flatten(0, 1)
+    H /= len(samples)
+    known = H.new_ones(P)
+    known[:own].view(K, w)[:, 1:] *= (counts / mixture.weights)[:, None]
+    H.diagonal().add_(known)
+    return H
+
+
+def _parts(mixture: Mixture, points: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The mean of J over components, the posterior, J's part for one component, and for all."""
+    at = Coordinates.near(mixture)
+    y = mixture.whitened(points)
+    r = mixture.log_joint(y).softmax(0)
+    psi = mixture.kind.features(y)
+    own = [torch.ones_like(y[..., :1]), y] if at.is_shared else [torch.ones_like(y[..., :1]), y, psi]
+    J = torch.cat(own, -1) / at.scales[:, None, None]
+    J_mean = (r[..., None] * J).transpose(0, 1).flatten(1)
+    if at.is_shared:
+        J_mean = torch.cat([J_mean, (r[..., None] * psi).sum(0)], -1)
+    return J_mean, r, J, psi
+
+
+def _bytes(mixture: Mixture) -> int:
+    """What H and its root take."""
+    return 2 * 8 * Coordinates.near(mixture).total ** 2
+
+
+def _memory(place: Place) -> int:
+    """All the memory that there is."""
+    if place.device.type == "cuda":
+        return int(torch.cuda.mem_get_info(place.device)[1])
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -1,0 +1,130 @@
+"""Where EM starts: at what scikit-learn finds, or at what is given."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
+
+from proponent.density._components import Mixture
+from proponent.density._covariance_types import CovarianceType
+from proponent.density._place import Place
+from proponent.scores import FloatArray
+
+_REGULAR = 1e-6  # what scikit-learn's steps add to covariances, relative to the variance of the features
+_SUMS = 1e-6  # by which weights may miss a sum of 1
+
+
+def check_spread(samples: FloatArray, covariance_type: CovarianceType) -> None:
+    """Refuse samples that leave every covariance of a type singular.
+
+    Args:
+        samples: ``[n, d]``, around 0.
+        covariance_type: The type.
+
+    Raises:
+        ValueError: Says what is missing.
+    """
+    n, d = samples.shape
+    name, is_constant = covariance_type.name, np.ptp(samples, axis=0) == 0
+    if name == "spherical":
+        if is_constant.all():
+            raise ValueError(f"`X` must have samples that differ, but all {n} are the same.")
+        return
+    if is_constant.any():
+        raise ValueError(
+            f'`X` must vary in every feature for `covariance_type="{name}"`, but feature '
+            f"{int(is_constant.argmax())} is constant. Drop it."
+        )
+    if not covariance_type.is_dense:
+        return
+    advice = 'Use `covariance_type="diag"` or "spherical", or fewer features.'
+    if n <= d:
+        raise ValueError(
+            f'`X` must have more samples than features for `covariance_type="{name}"`, got {n} samples of '
+            f"{d} features: every covariance would be singular. {advice}"
+        )
+    scaled = samples / samples.std(0)
+    if np.linalg.eigvalsh(scaled.T @ scaled / n)[0] < d * n**0.5 * np.finfo(float).eps:
+        raise ValueError(
+            f'`X` must have linearly independent features for `covariance_type="{name}"`, but one is a '
+            f"combination of the others. {advice}"
+        )
+
+
+def started(
+    samples: FloatArray, components: int, covariance_type: CovarianceType, place: Place, **options: Any
+) -> Mixture:
+    """Let scikit-learn fit a mixture; it adds a little to every covariance, which keeps its steps regular.
+
+    Args:
+        samples: ``[n, d]``, around 0.
+        components: K.
+        covariance_type: Of the components.
+        place: Where the mixture goes.
+        options: Of scikit-learn's `GaussianMixture`.
+
+    Raises:
+        ValueError: It can't.
+    """
+    variances = samples.var(0)
+    scale = variances.mean() if covariance_type.name == "spherical" else variances.min()
+    estimator = GaussianMixture(
+        components, covariance_type=covariance_type.name, reg_covar=_REGULAR * float(scale), **options
+    )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # it goes on from there
+            estimator.fit(samples)
+    except ValueError as error:
+        raise ValueError(f"The mixture must have a start, but scikit-learn finds none: {error}") from error
+    given = {
+        "weights_init": estimator.weights_,
+        "means_init": estimator.means_,
+        "precisions_init": estimator.precisions_,
+    }
+    return resumed(given, components, samples.shape[1], covariance_type, place)
+
+
+def resumed(
+    given: Mapping[str, npt.ArrayLike],
+    components: int,
+    dimension: int,
+    covariance_type: CovarianceType,
+    place: Place,
+) -> Mixture:
+    """Take a mixture as it is given.
+
+    Args:
+        given: ``weights_init``, ``means_init`` and ``precisions_init`` in scikit-learn's shapes.
+        components: K.
+        dimension: d.
+        covariance_type: Of the components.
+        place: Where the mixture goes.
+
+    Raises:
+        ValueError: They are no mixture's.
+    """
+    weights, means = (np.asarray(given[name], dtype=np.float64) for name in ("weights_init", "means_init"))
+    if weights.shape != (components,) or not (weights > 0).all() or abs(weights.sum() - 1) > _SUMS:
+        raise ValueError(
+            f"`weights_init` must be {components} positive numbers that sum to 1, got {weights.tolist()}."
+        )
+    if means.shape != (components, dimension) or not np.isfinite(means).all():
+        raise ValueError(
+            f"`means_init` must be finite numbers of the shape {(components, dimension)}, "
+            f"got {means.tolist()}."
+        )
+    kind = covariance_type.kind(dimension)
+    precisions = covariance_type.held(given["precisions_init"], components, dimension, "precisions_init")
+    roots, is_positive = kind.roots(place.tensor(precisions))
+    if not is_positive.all():
+        raise ValueError("`precisions_init` must be positive definite, but at least one of them is not.")
+    inverse = kind.inverse_roots(roots)
+    covariances = kind.product(kind.transposed(inverse), inverse)
+    return Mixture(
+        kind, place.tensor(weights / weights.sum()), place.tensor(means), kind.roots(covariances)[0]
+    )
