@@ -63,7 +63,7 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
             ValueError: The points can't be used.
         """
         points, place = self._points(X), self._place()
-        return np.asarray(self._log_densities(place.tensor(points), place).double().cpu().numpy())
+        return np.asarray(self._log_densities(self._bring(points, place), place).double().cpu().numpy())
 
     def score(self, X: npt.ArrayLike, y: None = None) -> float:
         """Compute the total log-likelihood of points, ``[q, d]``, as scikit-learn's `KernelDensity` does.
@@ -128,7 +128,7 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
             raise ValueError(f"`top` must be between 1 and the {n} samples, got {top}.")
         named = Scores(np.broadcast_to(0.0, (n, q)), _array(ids), _array(query_ids))  # refuses bad ids first
         assert named.query_ids is not None
-        here, facts = place.tensor(points), self._facts(place)
+        here, facts = self._bring(points, place), self._facts(place)
         with progress_bar(q, " queries", progress) as bar:
             if top is None:
                 values = self._all(here, place, bar.update)
@@ -200,6 +200,10 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Check points to be asked about."""
         check_is_fitted(self)
         return cast(FloatArray, validate_data(self, _plain(X), dtype=np.float64, order="C", reset=False))
+
+    def _bring(self, points: FloatArray, place: Place) -> Float[Tensor, "q d"]:
+        """Hand checked points to the hooks, in the numbers of the place unless an estimator needs others."""
+        return place.tensor(points)
 
     def _place(self) -> Place:
         return Place.asked_for(self.device, self.precision, self.memory_budget)
