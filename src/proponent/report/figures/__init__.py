@@ -3,6 +3,10 @@
 matplotlib comes with the extra ``proponent[figures]``.
 """
 
+from proponent.report.figures._density_against import draw_against_distance, draw_against_log_likelihood
+from proponent.report.figures._density_by_cluster import draw_by_cluster
+from proponent.report.figures._density_clusters import draw_clusters
+from proponent.report.figures._density_maps import draw_influence_map, draw_self_influence_map
 from proponent.report.figures._detection import draw_detection
 from proponent.report.figures._gallery import draw_gallery
 from proponent.report.figures._loss import draw_against_loss
@@ -14,12 +18,18 @@ from proponent.report.figures._tiles import Tile, draw_tiles
 
 __all__ = [
     "Tile",
+    "draw_against_distance",
+    "draw_against_log_likelihood",
     "draw_against_loss",
+    "draw_by_cluster",
+    "draw_clusters",
     "draw_detection",
     "draw_gallery",
+    "draw_influence_map",
     "draw_overview",
     "draw_proponents",
     "draw_ranking",
+    "draw_self_influence_map",
     "draw_tiles",
     "figure_style",
 ]
