@@ -8,6 +8,7 @@ import typer
 
 from proponent._version import __version__
 from proponent.cli._demo import demo
+from proponent.cli._density import density
 from proponent.cli._errors import ErrorsAsExitCodes
 from proponent.cli._influence import influence
 from proponent.cli._self_influence import self_influence
@@ -25,6 +26,7 @@ app.command("train")(train)
 app.command("self-influence")(self_influence)
 app.command("influence")(influence)
 app.command("demo")(demo)
+app.command("density")(density)
 
 
 def _print_version(wanted: bool) -> bool:
