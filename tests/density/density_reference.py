@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from scipy.special import gammaln
 
 
 def nearest(samples, queries):
@@ -50,3 +51,29 @@ def _under(samples, labels, queries, owners):
     for k in set(owners.tolist()):
         result[owners == k] = spherical_log_density(samples[labels == k], len(samples), queries[owners == k])
     return result
+
+
+def distances_to(samples, queries):
+    """All distances, ``[q, n]``, by differences."""
+    return np.sqrt(((queries[:, None] - samples) ** 2).sum(2))
+
+
+def knn_log_densities(samples, queries, k):
+    """The density of the k nearest neighbours, by its definition."""
+    n, d = samples.shape
+    radii = np.sort(distances_to(samples, queries), 1)[:, k - 1]
+    log_volume = d / 2 * np.log(np.pi) - gammaln(d / 2 + 1)
+    with np.errstate(divide="ignore"):
+        return np.log(k) - np.log(n) - log_volume - d * np.log(radii)
+
+
+def knn_influence(samples, queries, k):
+    """By refits; a query is treated as any other point."""
+    whole = knn_log_densities(samples, queries, k)
+    rests = [np.arange(len(samples)) != i for i in range(len(samples))]
+    return np.stack([whole - knn_log_densities(samples[rest], queries, k) for rest in rests])
+
+
+def knn_self_influence(samples, k):
+    """By refits."""
+    return np.diag(knn_influence(samples, samples, k))

@@ -4,7 +4,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-Found = tuple[Float[Tensor, "q _"], Int[Tensor, "q _"]]
+# Distances in rising order and the positions of their samples, [q, count] both.
+Found = tuple[Float[Tensor, "_ _"], Int[Tensor, "_ _"]]
 
 
 def closest_of_all(
