@@ -6,5 +6,8 @@ from importlib.util import find_spec
 if find_spec("triton") is None:
     collect_ignore = [
         f"src/proponent/kernels/_{name}.py"
-        for name in ("bernoulli", "convolution", "correlation", "gaussian_code", "gram", "halves", "linear")
+        for name in (
+            *("bernoulli", "convolution", "correlation", "gaussian_code", "gram", "halves", "linear"),
+            *("group_minima", "half_points", "log_sum", "near_groups", "near_samples", "nearest"),
+        )
     ]
