@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Self, cast, overload
+from typing import Any, ClassVar, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from proponent.progress import progress_bar
 from proponent.scores import FloatArray, IdArray, Scores
 from proponent.top_scores import Extremes, TopScores, beside, extremes_of, ranking_of
 
+_Fitted = TypeVar("_Fitted", bound="Density")  # `Self` is refused where the tests check types
 Ids = Sequence[Any] | npt.NDArray[Any]
 
 
@@ -42,7 +43,7 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     _method: ClassVar[str]
 
-    def fit(self, X: npt.ArrayLike, y: None = None) -> Self:
+    def fit(self: _Fitted, X: npt.ArrayLike, y: None = None) -> _Fitted:
         """Fit to samples, ``[n, d]``.
 
         Args:
