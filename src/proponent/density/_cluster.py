@@ -29,12 +29,14 @@ class Cluster:
         centre: A point near their mean.
         offset: Of the mean from `centre`.
         deviation: $\sigma$; exactly 0 if all samples are the same, and `centre` is then that very point.
+        radius: No sample is further from the mean.
     """
 
     count: int
     centre: FloatArray
     offset: FloatArray
     deviation: float
+    radius: float
 
     @classmethod
     def of(cls, samples: FloatArray, members: Positions, place: Place) -> "Cluster":
@@ -46,16 +48,19 @@ class Cluster:
             total += (samples[part] - first).sum(0)
             differ = differ or bool((samples[part] != first).any())
         if not differ:
-            return cls(n, first, np.zeros(d), 0.0)
+            return cls(n, first, np.zeros(d), 0.0, 0.0)
         centre = first + total / n
-        total, squares = np.zeros(d), 0.0
+        total, squares, largest = np.zeros(d), 0.0, 0.0
         for part in parts_of(members, _numbers(d) * 8, place):
             differences = samples[part] - centre
             total += differences.sum(0)
-            squares += float(np.einsum("ij,ij->", differences, differences))
+            each = np.einsum("ij,ij->i", differences, differences)
+            squares, largest = squares + float(each.sum()), max(largest, float(each.max()))
         offset = total / n
-        # Σ|x − μ|² = Σ|x − c|² − n|μ − c|², where the second is a rounding error squared
-        return cls(n, centre, offset, math.sqrt((squares - n * float(offset @ offset)) / (n * d)))
+        beside = float(offset @ offset)  # a rounding error, squared
+        # Σ|x - μ|² = Σ|x - c|² - n|μ - c|²
+        deviation = math.sqrt((squares - n * beside) / (n * d))
+        return cls(n, centre, offset, deviation, math.sqrt(largest) + math.sqrt(beside))
 
     @property
     def mean(self) -> FloatArray:

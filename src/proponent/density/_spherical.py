@@ -13,6 +13,7 @@ from torch import Tensor
 from proponent.density._cluster import Cluster, Positions, parts_of
 from proponent.density._density import Density, _plain
 from proponent.density._labels import by_k_means, by_labels
+from proponent.density._owners import owners
 from proponent.density._place import Place
 from proponent.density._spherical_influence import Sizes, columns, form_called, share_of_variance
 from proponent.scores import FloatArray, IdArray
@@ -192,11 +193,7 @@ class SphericalMixture(Density):
 
     def _by_cluster(self, queries: Float[Tensor, "q d"], place: Place) -> list[tuple[int, Positions]]:
         """The clusters that hold the nearest sample of a query, and the positions of these queries."""
-        if len(self._clusters) == 1:
-            return [(0, np.arange(len(queries)))]
-        samples = self._at(np.arange(len(self.samples_)), place)
-        owners = torch.cdist(queries.double(), samples, compute_mode="donot_use_mm_for_euclid_dist").argmin(1)
-        found = self.labels_[owners.cpu().numpy()]
+        found = owners(queries, self.samples_, self.labels_, self._clusters, place)
         return [(int(k), np.flatnonzero(found == k)) for k in np.unique(found)]
 
     def _dominant(self, squares: Float[Tensor, " m"], sizes: Sizes) -> npt.NDArray[np.bool_]:
