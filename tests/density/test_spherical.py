@@ -148,6 +148,14 @@ def test_the_scale_of_the_data_does_not_matter_to_single_precision(offset):
         assert_close(rounded, exact, 1e-6)
 
 
+def test_a_shift_does_not_matter_to_single_precision():
+    samples, labels = make_data()
+    queries = make_queries(samples)
+    exact = SphericalMixture(labels=labels).fit(samples).influence(queries).values
+    rounded = SphericalMixture(labels=labels, precision="float32").fit(samples + 1e6)
+    assert_close(rounded.influence(queries + 1e6).values, exact, 1e-5)
+
+
 def test_precision_of_products():
     samples, labels = make_data(16)
     queries = make_queries(samples)

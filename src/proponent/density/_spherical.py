@@ -117,6 +117,10 @@ class SphericalMixture(Density):
         self.variances_ = np.array([cluster.deviation**2 for cluster in clusters])
         self.weights_ = self.counts_ / len(self.samples_)
 
+    def _bring(self, points: FloatArray, place: Place) -> Float[Tensor, "q d"]:
+        """In float64 until they are seen from their clusters."""
+        return torch.as_tensor(points, device=place.device)
+
     def _log_densities(self, queries: Float[Tensor, "q d"], place: Place) -> Float[Tensor, " q"]:
         result = torch.empty(len(queries), dtype=torch.float64, device=place.device)
         for k, asked in self._by_cluster(queries, place):
