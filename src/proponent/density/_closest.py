@@ -52,12 +52,12 @@ def closest_in_groups(
         groups: Those of each query, in rising order; together they have `count` members at least.
         size: How many consecutive samples make a group; the last may have fewer.
         count: How many to find.
-        room: The bytes that members may take at a time.
+        room: The bytes that their members may take at a time.
 
     Returns:
         As `closest_of_all`.
     """
-    member = size * samples.shape[1] * samples.itemsize
+    member = size * (samples.shape[1] + 3) * samples.itemsize  # and its position, distance and their copy
     step = max(1, min(groups.shape[1], room // member))
     rows = max(1, room // (step * member))
     offsets = torch.arange(size, device=samples.device)
@@ -66,7 +66,8 @@ def closest_in_groups(
         best: Found | None = None
         for some in torch.split(own, step, 1):
             positions = (some[..., None] * size + offsets).flatten(1)
-            members = samples[positions.clamp(max=len(samples) - 1)]
+            flat = positions.clamp(max=len(samples) - 1).flatten()
+            members = samples.index_select(0, flat).view(*positions.shape, -1)  # indexing is slower
             distances = _distances(part[:, None], members)[:, 0]
             distances.masked_fill_(positions >= len(samples), torch.inf)
             best = _merged(best, (distances, positions), count)

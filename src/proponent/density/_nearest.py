@@ -12,7 +12,7 @@ sample, that means all of them.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from math import log2, sqrt
+from math import log2
 
 import torch
 from jaxtyping import Float, Int
@@ -107,8 +107,12 @@ class _Search:
 
     @cached_property
     def size(self) -> int:
-        """Of a group: small ones have fewer members to compare, large ones fewer bounds to select from."""
-        return int(2 ** max(0, round(log2(sqrt(len(self.samples) / (28 * self.taken))))))
+        """Of a group: small ones have fewer members to compare, large ones fewer bounds to select from.
+
+        The costs of the two, measured, are equal where the square of the size is this.
+        """
+        n, d = self.samples.shape
+        return int(2 ** max(0, round(log2(4 * n / (self.taken * (d + 16))) / 2)))
 
     @property
     def rows(self) -> int:
