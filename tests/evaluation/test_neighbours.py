@@ -39,3 +39,14 @@ def test_k_must_leave_neighbours(k):
 def test_chunk_must_be_positive():
     with pytest.raises(ValueError, match="`chunk` must be at least 1, got 0"):
         neighbour_distances(np.zeros((3, 1)), k=1, chunk=0)
+
+
+def test_every_sample_among_copies_counts_the_others():
+    samples = [[0.0], [0.0], [0.0], [5.0]]
+    np.testing.assert_allclose(neighbour_distances(samples, k=2), [0, 0, 0, 5])
+    np.testing.assert_allclose(neighbour_distances(samples, k=3), [5 / 3, 5 / 3, 5 / 3, 5])
+
+
+def test_samples_that_are_not_finite_are_refused():
+    with pytest.raises(ValueError, match="NaN"):
+        neighbour_distances([[1.0], [np.nan], [2.0]], k=1)

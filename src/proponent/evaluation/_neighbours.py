@@ -3,15 +3,18 @@
 import numpy as np
 import torch
 
-from proponent.data import as_batch, batch_size
+from proponent.data import as_batch, batch_size, check_finite
+from proponent.density._nearest import nearest
+from proponent.density._place import Place
 from proponent.scores import FloatArray
 
 
 def neighbour_distances(samples: object, k: int = 5, chunk: int = 1024) -> FloatArray:
     """Compute the mean Euclidean distance of each sample to the k others that lie nearest.
 
-    Exact: every distance is formed, a chunk of rows at a time, and as a sum of squared differences, since
-    the faster way through inner products loses the small distances that matter here.
+    Exact: distances are sums of squared differences in float64, since the faster way through inner products
+    loses the small ones that matter here; inner products only say for most samples that they lie further
+    away.
 
     >>> neighbour_distances([[0.0], [1.0], [3.0]], k=1)
     array([1., 1., 2.])
@@ -23,7 +26,7 @@ def neighbour_distances(samples: object, k: int = 5, chunk: int = 1024) -> Float
 
     Raises:
         TypeError: `samples` is not one array.
-        ValueError: `k` or `chunk` is under 1, or there are not more than k samples.
+        ValueError: `k` or `chunk` is under 1, there are not more than k samples, or some are not finite.
     """
     batch = as_batch(samples)
     if not isinstance(batch, torch.Tensor):
@@ -35,12 +38,9 @@ def neighbour_distances(samples: object, k: int = 5, chunk: int = 1024) -> Float
         raise ValueError(f"`k` must be at least 1 and less than the {n} samples, got {k}.")
     if chunk < 1:
         raise ValueError(f"`chunk` must be at least 1, got {chunk}.")
-    x = batch.reshape(n, -1)
-    x = x if x.is_floating_point() else x.double()
-    rows = []
-    for start in range(0, n, chunk):
-        distances = torch.cdist(x[start : start + chunk], x, compute_mode="donot_use_mm_for_euclid_dist")
-        here = torch.arange(len(distances), device=x.device)
-        distances[here, here + start] = torch.inf
-        rows.append(distances.topk(k, largest=False).values.mean(1))
-    return np.asarray(torch.cat(rows).double().cpu().numpy(), dtype=np.float64)
+    check_finite(batch)
+    x = batch.detach().reshape(n, -1).double()
+    place = Place.asked_for(x.device, "float64", None)
+    rows = [nearest(x, part, k + 1, place)[0] for part in torch.split(x, chunk)]
+    others = torch.cat(rows)[:, 1:]  # the nearest is the sample itself, or a copy of it
+    return np.asarray(others.mean(1).cpu().numpy(), dtype=np.float64)
