@@ -127,7 +127,8 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
         n, q = len(self.samples_), len(points)
         if top is not None and not 1 <= top <= n:
             raise ValueError(f"`top` must be between 1 and the {n} samples, got {top}.")
-        named = Scores(np.broadcast_to(0.0, (n, q)), _array(ids), _array(query_ids))  # refuses bad ids first
+        # Bad ids are refused first.
+        named = Scores(np.broadcast_to(0.0, (n, q)), _array(ids, n), _array(query_ids, q))
         assert named.query_ids is not None
         here, facts = self._bring(points, place), self._facts(place)
         with progress_bar(q, " queries", progress) as bar:
@@ -156,7 +157,7 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
         place = self._place()
         self._check_removal()
         n = len(self.samples_)
-        named = Scores(np.broadcast_to(0.0, (n,)), _array(ids))  # refuses bad ids first
+        named = Scores(np.broadcast_to(0.0, (n,)), _array(ids, n))  # refuses bad ids first
         with progress_bar(n, " samples", progress) as bar:
             values = self._self_influences(place, bar.update)
         return Scores(values.cpu().numpy(), named.ids, method=self._method, facts=self._facts(place))
@@ -247,9 +248,9 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return [slice(start, min(start + size, count)) for start in range(0, count, size)]
 
 
-def _array(ids: Ids | None) -> IdArray:
-    """What `Scores` takes; it makes positions of none."""
-    return cast(IdArray, None if ids is None else np.asarray(ids))
+def _array(ids: Ids | None, count: int) -> IdArray:
+    """What `Scores` takes: positions where there are no ids."""
+    return np.arange(count) if ids is None else np.asarray(ids)
 
 
 def _plain(X: Any) -> Any:
