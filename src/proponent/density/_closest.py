@@ -22,8 +22,9 @@ def closest_of_all(
     Returns:
         Distances in rising order, and the positions of their samples; among equal distances the lowest first.
     """
-    step = max(1, min(len(samples), room // queries.itemsize))
-    rows = max(1, room // (step * queries.itemsize))
+    candidate = 4 * queries.itemsize  # its distance, what selecting takes, and their copies
+    step = max(1, min(len(samples), room // candidate))
+    rows = max(1, room // (step * candidate))
     found = []
     for part in torch.split(queries, rows):
         best: Found | None = None

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from proponent.density._density import Density
-from proponent.density._nearest import nearest
+from proponent.density._nearest import nearest, nearest_by_parts
 from proponent.density._place import Place
 from proponent.scores import FloatArray
 
@@ -79,7 +79,8 @@ class KNNDensity(Density):
     def _log_densities(self, queries: Float[Tensor, "q d"], place: Place) -> Float[Tensor, " q"]:
         n, d = self.samples_.shape
         k = self._checked_k()
-        R = nearest(self._bring(self.samples_, place), queries, k, place)[0][:, -1]
+        found = nearest_by_parts(self._bring(self.samples_, place), queries, k, place)
+        R = torch.cat([distances[:, -1] for _, (distances, _) in found])
         volume = d / 2 * math.log(math.pi) - math.lgamma(d / 2 + 1)  # log V_d
         log_densities: Tensor = math.log(k / n) - volume - d * R.log()
         return log_densities
@@ -108,8 +109,11 @@ class KNNDensity(Density):
                 "at distance 0, where the density is infinite."
             )
         samples = self._bring(self.samples_, place)
-        distances, _ = nearest(samples, samples, k + 1, place, report)
-        return (self._elsewhere + self._gains(distances)).to(place.dtype)
+        values = torch.empty(len(samples), dtype=place.dtype, device=place.device)
+        for part, (distances, _) in nearest_by_parts(samples, samples, k + 1, place):
+            values[part] = self._elsewhere + self._gains(distances)
+            report(part.stop - part.start)
+        return values
 
     def _facts(self, place: Place) -> dict[str, Any]:
         return {"k": self._checked_k(), "device": str(place.device), "precision": self.precision}

@@ -7,9 +7,11 @@ of theirs can be as near, and the search of this point is certified. Where it is
 in float64, and the members of every group whose bound does not exceed that distance are compared: after this
 nothing is left to be certified. For data on which bounds say nothing, such as thousands of copies of one
 sample, that means all of them.
+
+A GPU for which there are kernels has a search of its own, as exact: `proponent.kernels._nearest`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import log2
@@ -21,13 +23,15 @@ from torch import Tensor
 from proponent.density._closest import Found, closest_in_groups, closest_of_all
 from proponent.density._groups import Frame, GroupBounds, keeps_float32
 from proponent.density._place import Place
+from proponent.kernels import has_kernels
 
 # Groups that are compared beyond the number that must be: they carry the certificate over near ties.
 _SPARE = 3
 # Squares of numbers of this size, and their sums, stay well within float64.
 _SAFE = 1e140
-# Products and members that fit a cache are read from it. More queries at a time gain nothing.
-_CACHE, _QUERIES_AT_ONCE = 2 << 20, 1024
+# On a CPU and on a GPU. Products and members that fit a CPU's cache are read from it, and more queries at a
+# time gain nothing; a GPU wants more work at a time.
+_ROOM, _QUERIES_AT_ONCE = (2 << 20, 1 << 30), (1 << 10, 1 << 13)
 # A group's bound, as float64, and what selecting takes: its copy, values and positions.
 _BYTES_A_GROUP = 32
 
@@ -64,19 +68,33 @@ def nearest(
     Raises:
         ValueError: Some of the points lie further apart than numbers go.
     """
+    distances = torch.empty(len(queries), count, dtype=torch.float64, device=samples.device)
+    positions = torch.empty(len(queries), count, dtype=torch.long, device=samples.device)
+    for part, found in nearest_by_parts(samples, queries, count, place):
+        distances[part], positions[part] = found
+        report(part.stop - part.start)
+    return distances, positions
+
+
+def nearest_by_parts(
+    samples: Float[Tensor, "n d"], queries: Float[Tensor, "q d"], count: int, place: Place
+) -> Iterator[tuple[slice, Found]]:
+    """Find what `nearest` finds, a few queries at a time, where all of it is more than is needed.
+
+    Yields:
+        Which queries, their distances and positions.
+    """
     samples, queries = samples.double(), queries.double()
     frame = Frame.around(samples, queries)
     if not 1 / _SAFE < frame.scale < _SAFE:
-        distances, positions = nearest(samples * frame.scale, queries * frame.scale, count, place, report)
-        return distances / frame.scale, positions
+        scale = frame.scale
+        for part, (distances, positions) in nearest_by_parts(samples * scale, queries * scale, count, place):
+            yield part, (distances / scale, positions)
+        return
     search = _Search(samples, count, frame, place)
-    distances = torch.empty(len(queries), count, dtype=torch.float64, device=samples.device)
-    positions = torch.empty(len(queries), count, dtype=torch.long, device=samples.device)
     for start in range(0, len(queries), search.rows):
         part = slice(start, min(start + search.rows, len(queries)))
-        distances[part], positions[part] = search(queries[part])
-        report(part.stop - part.start)
-    return distances, positions
+        yield part, search(queries[part])
 
 
 @dataclass(frozen=True)
@@ -118,13 +136,13 @@ class _Search:
     def rows(self) -> int:
         """How many queries are searched at a time."""
         groups = -(-len(self.samples) // self.size)
-        return max(1, min(_QUERIES_AT_ONCE, self.place.budget // 2 // (groups * _BYTES_A_GROUP)))
+        most = _QUERIES_AT_ONCE[self.place.device.type == "cuda"]
+        return max(1, min(most, self.place.budget // 2 // ((groups + 2 * self.taken) * _BYTES_A_GROUP)))
 
     @property
     def room(self) -> int:
         """For products, and for members."""
-        share = self.place.budget // 4
-        return share if self.place.device.type == "cuda" else min(share, _CACHE)
+        return min(self.place.budget // 4, _ROOM[self.place.device.type == "cuda"])
 
     @cached_property
     def bounds(self) -> GroupBounds:
