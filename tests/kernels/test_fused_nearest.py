@@ -35,14 +35,14 @@ def found_by_sorting(samples, queries, count):
 
 
 def assert_finds(samples, queries, count, budget=1 << 30):
-    done = []
-    found, positions = fused_nearest(samples, queries, count, *frame(samples, queries), budget, done.append)
     expected, which = found_by_sorting(samples, queries, count)
-    assert (found.dtype, found.shape, positions.dtype) == (torch.float64, expected.shape, torch.int64)
-    assert torch.allclose(found, expected, rtol=1e-14, atol=0)
-    assert torch.equal(positions, which)
-    assert sum(done) == len(queries)
-    return len(done)
+    parts = []
+    for part, (found, positions) in fused_nearest(samples, queries, count, *frame(samples, queries), budget):
+        assert (found.dtype, positions.dtype) == (torch.float64, torch.int64)
+        assert torch.allclose(found, expected[part], rtol=1e-14, atol=0)
+        assert torch.equal(positions, which[part])
+        parts += range(len(queries))[part]
+    assert parts == list(range(len(queries)))
 
 
 CASES = {  # samples, queries, dimensions, how many are sought
@@ -107,8 +107,10 @@ def test_differences_that_single_precision_does_not_show():
 
 def test_few_queries_at_a_time():
     """A budget that leaves room for one tile of queries."""
-    samples = normal(200, 3)
-    assert assert_finds(samples, normal(300, 3, key=2), 4, budget=1) == 3
+    samples, queries = normal(100, 3), normal(150, 3, key=2)
+    assert_finds(samples, queries, 4, budget=1)
+    parts = [part for part, _ in fused_nearest(samples, queries, 4, *frame(samples, queries), 1)]
+    assert parts == [slice(0, 128), slice(128, 150)]
 
 
 def exact_minima(samples, queries):

@@ -91,6 +91,12 @@ def nearest_by_parts(
         for part, (distances, positions) in nearest_by_parts(samples * scale, queries * scale, count, place):
             yield part, (distances / scale, positions)
         return
+    if has_kernels(samples):
+        from proponent.kernels._nearest import fused_nearest
+
+        unit = 2.0**-15 / frame.scale  # coordinates are within 2^15 of it
+        yield from fused_nearest(samples, queries, count, frame.centre, unit, place.budget)
+        return
     search = _Search(samples, count, frame, place)
     for start in range(0, len(queries), search.rows):
         part = slice(start, min(start + search.rows, len(queries)))

@@ -4,7 +4,7 @@ Every step is exhaustive, so nothing is left to be certified: within a query's r
 are asked for, and no group that could hold another is left out.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -32,7 +32,7 @@ _CLASSES = 8
 # Programs that go through the samples of a tile of queries, so that few queries keep a GPU busy as well.
 _SEGMENTS = 8
 # Above the rounding of a radius, and of squares of differences.
-_SLACK = 2.0**-18
+_SLACK, _TINY = 2.0**-18, 1e-300
 # What is held of a kept sample while they are put in order.
 _BYTES_KEPT = 64
 
@@ -44,9 +44,8 @@ def fused_nearest(
     centre: Float[Tensor, " d"],
     unit: float,
     budget: int,
-    report: Callable[[int], object] = lambda done: None,
-) -> Found:
-    """Find the samples nearest to each query.
+) -> Iterator[tuple[slice, Found]]:
+    """Find the samples nearest to each query, as many queries at a time as there is room for.
 
     Args:
         samples: All of them finite, in any precision, from which on nothing is rounded.
@@ -54,25 +53,19 @@ def fused_nearest(
         count: How many to find, from 1 to n.
         centre: In the midst of the samples.
         unit: A power of two by which no coordinate, seen from there, exceeds 2^15.
-        budget: Bytes to take, beside samples, queries and the result.
-        report: Is told how many queries are done.
+        budget: Bytes to take, beside samples, queries and what is yielded.
 
-    Returns:
-        Distances in rising order, in float64, and the positions of their samples; among equal distances the
-        lowest first.
+    Yields:
+        Which queries; their distances in rising order, in float64, and the positions of the samples, among
+        equal distances the lowest first.
     """
     groups = group_samples(samples, centre, unit)
-    distances = torch.empty(len(queries), count, dtype=torch.float64, device=samples.device)
-    positions = torch.empty(len(queries), count, dtype=torch.long, device=samples.device)
     search = _Search(samples, groups, count, unit, budget - groups.bytes)
     for part in search.parts(len(queries)):
         own = queries[part]
         rounded = round_queries(own, centre, unit)
         minima, highest = fused_group_minima(rounded, groups, search.segments)
-        radii = fused_radii(highest, count)
-        distances[part], positions[part] = search.within(own, rounded, minima, radii, search.rooms)
-        report(len(own))
-    return distances, positions
+        yield part, search.within(own, rounded, minima, fused_radii(highest, count), search.rooms)
 
 
 @dataclass(frozen=True)
@@ -117,7 +110,7 @@ class _Search:
         group_room, sample_room = rooms
         listed = fused_near_groups(minima, radii, rounded, self.groups, group_room)
         near, groups, radius = (part[: len(queries)] for part in (*listed, radii))
-        limits = (radius.double() * self.unit).square() * (1 + _SLACK)
+        limits = (radius.double() * self.unit).square() * (1 + _SLACK) + _TINY
         squares, where, kept = fused_near_samples(
             self.samples, queries, near, groups, limits, GROUP, sample_room
         )
