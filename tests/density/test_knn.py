@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
+from sklearn.exceptions import NotFittedError
 
 from asserts import assert_close, assert_same_bits
 from proponent.density._knn import KNNDensity
@@ -180,6 +181,11 @@ class TestSmallFits:
         for ask in (fitted.influence, fitted.score_samples):
             with pytest.raises(ValueError, match="`k` must be at most the 6 samples, got 9"):
                 ask([[0.0, 0.0]])
+
+
+def test_before_it_is_fitted():
+    with pytest.raises(NotFittedError, match="This KNNDensity instance is not fitted yet"):
+        KNNDensity(2).self_influence()
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.0, 2.5, True, "3", None])

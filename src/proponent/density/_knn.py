@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from jaxtyping import Float
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from proponent.density._density import Density
@@ -86,6 +87,7 @@ class KNNDensity(Density):
         return log_densities
 
     def _check_removal(self) -> None:
+        check_is_fitted(self)
         n = len(self.samples_)
         if self._checked_k() == n:
             raise ValueError(
