@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, TypeVar, cast, overload
+from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +43,7 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     _method: ClassVar[str]
 
-    def fit(self: _Fitted, X: npt.ArrayLike, y: None = None) -> _Fitted:
+    def fit(self: _Fitted, X: npt.ArrayLike, y: Any = None) -> _Fitted:
         """Fit to samples, ``[n, d]``.
 
         Args:
@@ -66,7 +66,7 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
         points, place = self._points(X), self._place()
         return np.asarray(self._log_densities(self._bring(points, place), place).double().cpu().numpy())
 
-    def score(self, X: npt.ArrayLike, y: None = None) -> float:
+    def score(self, X: npt.ArrayLike, y: Any = None) -> float:
         """Compute the total log-likelihood of points, ``[q, d]``, as scikit-learn's `KernelDensity` does.
 
         Args:
@@ -196,12 +196,12 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _take(self, X: npt.ArrayLike) -> None:
         """Check the samples, and keep them."""
-        self.samples_ = validate_data(self, _plain(X), dtype=np.float64, order="C")
+        self.samples_ = _writable(validate_data(self, _plain(X), dtype=np.float64, order="C"))
 
     def _points(self, X: npt.ArrayLike) -> FloatArray:
         """Check points to be asked about."""
         check_is_fitted(self)
-        return cast(FloatArray, validate_data(self, _plain(X), dtype=np.float64, order="C", reset=False))
+        return _writable(validate_data(self, _plain(X), dtype=np.float64, order="C", reset=False))
 
     def _bring(self, points: FloatArray, place: Place) -> Float[Tensor, "q d"]:
         """Hand checked points to the hooks, in the numbers of the place unless an estimator needs others."""
@@ -251,6 +251,11 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
 def _array(ids: Ids | None, count: int) -> IdArray:
     """What `Scores` takes: positions where there are no ids."""
     return np.arange(count) if ids is None else np.asarray(ids)
+
+
+def _writable(points: FloatArray) -> FloatArray:
+    """The same, or a copy of what torch may not touch."""
+    return np.require(points, requirements="W")
 
 
 def _plain(X: Any) -> Any:
