@@ -77,3 +77,38 @@ def knn_influence(samples, queries, k):
 def knn_self_influence(samples, k):
     """By refits."""
     return np.diag(knn_influence(samples, samples, k))
+
+
+def kernel_log_densities(samples, queries, bandwidth, weights=None):
+    """A Gaussian kernel on every sample, by differences."""
+    d = samples.shape[1]
+    logs, weights = _log_kernels(samples, queries, bandwidth, weights)
+    return _log_means(logs, weights) - d * np.log(bandwidth) - d / 2 * np.log(2 * np.pi)
+
+
+def kernel_influence(samples, queries, bandwidth, weights=None):
+    """By refits at the same bandwidth.
+
+    Logarithms are relative to the highest of their query, so that differences of two keep their digits.
+    """
+    logs, weights = _log_kernels(samples, queries, bandwidth, weights)
+    logs = logs - logs.max(1)[:, None]
+    whole = _log_means(logs, weights)
+    rests = [np.arange(len(samples)) != i for i in range(len(samples))]
+    return np.stack([whole - _log_means(logs[:, rest], weights[rest]) for rest in rests])
+
+
+def kernel_self_influence(samples, bandwidth, weights=None):
+    """By refits at the same bandwidth."""
+    return np.diag(kernel_influence(samples, samples, bandwidth, weights))
+
+
+def _log_kernels(samples, queries, bandwidth, weights):
+    weights = np.ones(len(samples)) if weights is None else np.asarray(weights, dtype=float)
+    with np.errstate(divide="ignore"):
+        return np.log(weights) - (distances_to(samples, queries) / bandwidth) ** 2 / 2, weights
+
+
+def _log_means(logs, weights):
+    highest = logs.max(1)
+    return highest + np.log(np.exp(logs - highest[:, None]).sum(1)) - np.log(weights.sum())

@@ -1,0 +1,112 @@
+r"""Logarithms of sums of weighted kernels over all samples, a tile at a time.
+
+$$L(z) = \log_2 \sum_i 2^{t(x_i, z)}$$
+
+Powers are relative to a level, each query's own: the highest t of the first samples, raised where a later sum
+is too large. So nothing overflows, what underflows is nothing beside the highest, a query may be as far from
+all samples as it likes, and few tiles are searched for their maximum.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from proponent.density._pairs import Kernels, Pairs, Without, slices, tile_shape
+
+# Sums of powers beyond these have their levels raised. Squares of them, and sums of many, are still numbers.
+_MOST = {torch.float64: 2.0**500, torch.float32: 2.0**60}
+
+
+class Sums(NamedTuple):
+    """Sums of powers, one a query, $2^{level} s$.
+
+    Attributes:
+        levels: In the numbers of the powers.
+        relative: s, in float64.
+    """
+
+    levels: Float[Tensor, " q"]
+    relative: Float[Tensor, " q"]
+
+    @classmethod
+    def of_none(cls, tile: Float[Tensor, "r q"]) -> "Sums":
+        """Sum over no samples; the level is lower than any logarithm."""
+        levels = tile.new_full(tile.shape[1:], torch.finfo(tile.dtype).min / 2)
+        return cls(levels, torch.zeros_like(levels, dtype=torch.float64))
+
+    def plus(self, later: "Sums") -> "Sums":
+        """Add sums whose levels are as high or higher."""
+        return Sums(later.levels, later.relative.addcmul(self.relative, (self.levels - later.levels).exp2()))
+
+    @property
+    def logs(self) -> Float[Tensor, " q"]:
+        """L, in float64; minus infinity where all is zero."""
+        return self.levels + self.relative.log2()
+
+
+def powers(pairs: Pairs, rows: slice, levels: Float[Tensor, " q"], out: Float[Tensor, "r q"]) -> Sums:
+    """Write the powers of what `pairs` writes for some samples, and sum over them.
+
+    Args:
+        pairs: Of samples and queries.
+        rows: The samples.
+        levels: Those to begin with. The sums say which it became.
+        out: Where to.
+    """
+    pairs.write(rows, levels, out)
+    sums = out.exp2_().sum(0)
+    if bool((sums > _MOST[out.dtype]).any()):
+        pairs.write(rows, torch.zeros_like(levels), out)
+        levels = torch.maximum(levels, out.amax(0))
+        pairs.write(rows, levels, out)  # what stands there is rounded by its size
+        sums = out.exp2_().sum(0)
+    return Sums(levels, sums.double())
+
+
+def log_sums(pairs: Pairs, tile: Float[Tensor, "r q"]) -> Float[Tensor, " q"]:
+    """Compute L for every query, in float64, but for the offset of the pairs.
+
+    Args:
+        pairs: Of samples and queries.
+        tile: Is written to; so many samples are taken at a time, in its numbers.
+    """
+    total = Sums.of_none(tile)
+    for rows in slices(pairs.count, len(tile)):
+        total = total.plus(powers(pairs, rows, total.levels, tile[: rows.stop - rows.start]))
+    return total.logs
+
+
+def log_sums_at(kernels: Kernels, queries: Float[Tensor, "q d"]) -> Float[Tensor, " q"]:
+    """Compute L for queries, in float64."""
+    parts = slices(len(queries), tile_shape(kernels, len(queries))[1])
+    return torch.cat([_whole(kernels.at(queries[part]), kernels) for part in parts])
+
+
+def log_sums_without_self(kernels: Kernels, report: Callable[[int], object]) -> Float[Tensor, " n"]:
+    """Compute L at every sample over all other samples, in float64.
+
+    Args:
+        kernels: The samples'.
+        report: Is told how many are done.
+    """
+    n = len(kernels.points)
+    result = torch.empty(n, dtype=torch.float64, device=kernels.place.device)
+    for part in slices(n, tile_shape(kernels, n)[1]):
+        own = torch.arange(part.start, part.stop, device=result.device)
+        result[part] = _whole(Without(kernels.at(kernels.points[part]), own), kernels)
+        report(part.stop - part.start)
+    return result
+
+
+def tile_for(kernels: Kernels, q: int) -> Float[Tensor, "r q"]:
+    """Make room for as many samples at a time as it has rows."""
+    place = kernels.place
+    return torch.empty(tile_shape(kernels, q)[0], q, dtype=place.dtype, device=place.device)
+
+
+def _whole(pairs: Pairs, kernels: Kernels) -> Float[Tensor, " q"]:
+    offsets = pairs.offsets
+    return log_sums(pairs, tile_for(kernels, len(offsets))) + offsets

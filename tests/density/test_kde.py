@@ -1,0 +1,356 @@
+"""Kernel density estimates against refits without each sample, and against scikit-learn."""
+
+import math
+import warnings
+
+import density_reference as reference
+import numpy as np
+import pytest
+import sklearn.neighbors
+import torch
+from numpy.testing import assert_allclose
+
+from asserts import assert_close, assert_same_bits
+from proponent.density._kde import KernelDensity
+
+
+def normal(*shape, seed=0):
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def some_weights(count, seed=5):
+    return np.random.default_rng(seed).gamma(1.0, size=count)
+
+
+def among(samples, count=9, seed=1):
+    """Queries in the midst of the samples, far from them, and on some of them."""
+    d = samples.shape[1]
+    near = normal(count, d, seed=seed) + samples.mean(0)
+    return np.concatenate([near, near[:2] + 100, samples[:3]])
+
+
+def assert_equals_refits(samples, queries, bandwidth, weights=None, tolerance=1e-10, **place):
+    density = KernelDensity(bandwidth, **place).fit(samples, sample_weight=weights)
+    expected = reference.kernel_influence(samples, queries, bandwidth, weights)
+    logs = reference.kernel_log_densities(samples, queries, bandwidth, weights)
+    own = reference.kernel_self_influence(samples, bandwidth, weights)
+    for found, truth in (
+        (density.influence(queries).values, expected),
+        (density.score_samples(queries), logs),
+        (density.self_influence().values, own),
+    ):
+        # By value, as a few owners outweigh all others in a norm; those near 0 by what one sample weighs.
+        assert_allclose(found, truth, rtol=tolerance, atol=tolerance / len(samples))
+
+
+def by_scikit_learn(samples, queries, bandwidth, weights=None):
+    """With a tree of one leaf: bounds that it adds and subtracts on the way through more cost it digits."""
+    fitted = sklearn.neighbors.KernelDensity(bandwidth=bandwidth, leaf_size=len(samples) + 1)
+    return fitted.fit(samples, sample_weight=weights).score_samples(queries)
+
+
+@pytest.mark.parametrize("weights", [None, some_weights(60)], ids=["equal", "weighted"])
+@pytest.mark.parametrize(("d", "bandwidth"), [(1, 0.2), (1, 3.0), (2, 0.5), (16, 1.1), (64, 0.9), (64, 4.0)])
+def test_equals_refits_without_each_sample(d, bandwidth, weights):
+    samples = normal(60, d)
+    assert_equals_refits(samples, among(samples), bandwidth, weights)
+
+
+@pytest.mark.parametrize("bandwidth", [0.5, 3.0])  # by differences, by products
+def test_a_thousand_dimensions(bandwidth):
+    samples = normal(30, 1000)
+    assert_equals_refits(samples, among(samples, count=3), bandwidth)
+
+
+@pytest.mark.parametrize("offset", [1e6, -1e6])
+@pytest.mark.parametrize("bandwidth", [1e-3, 0.8])
+def test_far_from_the_origin_nothing_is_lost(offset, bandwidth):
+    samples = offset + normal(40, 3)
+    assert_equals_refits(samples, among(samples), bandwidth)
+
+
+@pytest.mark.parametrize("bandwidth", [1e-100, 1e-9, 1e-4])
+def test_tiny_bandwidths(bandwidth):
+    samples = normal(40, 3)
+    assert_equals_refits(samples, among(samples), bandwidth)
+
+
+def test_neighbours_that_only_differences_tell_apart():
+    samples = np.concatenate([normal(20, 2), 5 + 1e-9 * normal(20, 2)])
+    assert_equals_refits(samples, 5 + 1e-9 * normal(6, 2, seed=2), 1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_the_unit_of_the_data_does_not_matter(scale):
+    samples, queries = normal(40, 3), normal(5, 3, seed=1)
+    ours = KernelDensity(0.5).fit(samples)
+    theirs = KernelDensity(0.5 * scale).fit(samples * scale)
+    assert_close(theirs.influence(queries * scale).values, ours.influence(queries).values, 1e-12)
+    assert_close(theirs.self_influence().values, ours.self_influence().values, 1e-12)
+    shift = 3 * math.log(scale)
+    assert_close(theirs.score_samples(queries * scale) + shift, ours.score_samples(queries), 1e-11)
+
+
+@pytest.mark.parametrize("weights", [None, some_weights(200)], ids=["equal", "weighted"])
+@pytest.mark.parametrize(
+    ("d", "bandwidth", "offset"),
+    [
+        (1, 0.1, 0),
+        (2, 1e-4, 0),
+        (16, 0.7, 0),
+        (32, 1.0, 1e6),
+        (3, 1e-3, 1e6),
+        (32, "scott", 0),
+        (5, "silverman", 0),
+    ],
+)
+def test_log_densities_are_those_of_scikit_learn(d, bandwidth, offset, weights):
+    samples, queries = offset + normal(200, d), offset + normal(30, d, seed=1)
+    density = KernelDensity(bandwidth).fit(samples, sample_weight=weights)
+    expected = by_scikit_learn(samples, queries, bandwidth, weights)
+    assert_allclose(density.score_samples(queries), expected, rtol=1e-12, atol=1e-10)
+    assert density.score(queries) == pytest.approx(expected.sum(), rel=1e-11)
+
+
+@pytest.mark.parametrize("rule", ["scott", "silverman"])
+def test_rules_for_the_bandwidth_are_those_of_scikit_learn(rule):
+    samples = normal(50, 4)
+    expected = sklearn.neighbors.KernelDensity(bandwidth=rule).fit(samples).bandwidth_
+    assert KernelDensity(rule).fit(samples).bandwidth_ == pytest.approx(expected, rel=1e-15)
+
+
+def test_a_density_that_no_number_is_small_enough_for():
+    samples = normal(30, 2)
+    queries = np.array([[1e3, 0.0], [1e4, 1e4], [-1e5, 3.0]])
+    assert (KernelDensity().fit(samples).score_samples(queries) < -1e5).all()
+    assert_equals_refits(samples, queries, 1.0)
+
+
+def test_a_sample_that_carries_all_of_a_query():
+    samples = np.array([[0.0], [1.0], [1000.0]])
+    density = KernelDensity(1.0).fit(samples)
+    scores = density.influence([[1000.0], [990.0]]).values
+    assert_allclose(scores[2], np.log(2 / 3) + np.array([999.0**2, 989.0**2 - 100]) / 2, rtol=1e-14)
+    assert_allclose(scores[:2], np.log(2 / 3), rtol=1e-15)
+    assert density.self_influence().values[2] == pytest.approx(math.log(2 / 3) + 999.0**2 / 2, rel=1e-14)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.5 + 1e-12, 0.9, 1 - 1e-9])
+def test_shares_about_a_half(share):
+    samples, queries = np.zeros((2, 1)), np.zeros((1, 1))
+    scores = KernelDensity().fit(samples, sample_weight=[share, 1 - share]).influence(queries).values
+    assert_allclose(scores, 0, atol=1e-8)  # the other is a copy: removing one changes nothing
+    samples[1] = 2.0
+    assert_equals_refits(samples, np.array([[0.0], [1.0], [2.0]]), 1.0, np.array([share, 1 - share]))
+
+
+def test_copies_share_the_influence():
+    samples = np.concatenate([np.zeros((3, 2)), np.full((1, 2), 30.0)])
+    density = KernelDensity().fit(samples)
+    gain = math.log(3 / 4) - math.log(2 / 3)
+    assert_allclose(density.influence(np.zeros((1, 2))).values[:3, 0], gain, rtol=1e-13)
+    assert_allclose(density.self_influence().values[:3], gain, rtol=1e-13)
+    assert_equals_refits(samples, samples, 1.0)
+
+
+def test_all_samples_the_same():
+    density = KernelDensity(0.1).fit(np.full((5, 2), 0.1))
+    assert_allclose(density.influence([[0.1, 0.1], [3.0, 3.0]]).values, 0, atol=1e-13)
+    assert_allclose(density.self_influence().values, 0, atol=1e-13)
+
+
+def test_one_sample():
+    density = KernelDensity(0.5).fit([[1.0, 2.0]])
+    assert_allclose(density.score_samples([[1.0, 2.0]]), -math.log(2 * math.pi * 0.25))
+    for ask in (density.self_influence, lambda: density.influence([[0.0, 0.0]])):
+        with pytest.raises(ValueError, match=r"`influence` needs at least 2 samples, .* fitted to 1 sample"):
+            ask()
+
+
+def test_two_samples():
+    samples = np.array([[0.0], [3.0]])
+    assert_equals_refits(samples, np.array([[0.0], [1.0], [1.5], [100.0]]), 1.0)
+
+
+def test_a_sample_without_weight_has_no_influence():
+    samples, weights = normal(30, 2), some_weights(30)
+    weights[[0, 7, 29]] = 0
+    density = KernelDensity(0.6).fit(samples, sample_weight=weights)
+    queries = among(samples)
+    scores, own = density.influence(queries).values, density.self_influence().values
+    assert (scores[[0, 7, 29]] == 0).all()
+    assert (own[[0, 7, 29]] == 0).all()
+    kept = weights > 0
+    without = KernelDensity(0.6).fit(samples[kept], sample_weight=weights[kept])
+    assert_close(scores[kept], without.influence(queries).values)
+    assert_close(density.score_samples(queries), without.score_samples(queries))
+    assert_equals_refits(samples, queries, 0.6, weights)
+
+
+def test_samples_without_weight_come_first():
+    samples, weights = normal(20, 2), np.repeat([0.0, 1.0], 10)
+    assert_equals_refits(samples, among(samples), 0.6, weights, memory_budget=100)
+
+
+def test_the_only_sample_with_weight():
+    density = KernelDensity().fit(normal(3, 2), sample_weight=[0, 2, 0])
+    expected = np.array([0, np.inf, 0])
+    assert (density.influence(normal(4, 2, seed=1)).values == expected[:, None]).all()
+    assert (density.self_influence().values == expected).all()
+
+
+def test_the_scale_of_weights_does_not_matter():
+    samples, queries, weights = normal(20, 2), normal(5, 2, seed=1), some_weights(20)
+    first = KernelDensity().fit(samples, sample_weight=weights)
+    for scale in (1e-300, 1e300):
+        second = KernelDensity().fit(samples, sample_weight=weights * scale)
+        assert_close(second.influence(queries).values, first.influence(queries).values, 1e-12)
+        assert_close(second.self_influence().values, first.self_influence().values, 1e-12)
+        assert_close(second.score_samples(queries), first.score_samples(queries), 1e-12)
+
+
+def test_weights_of_one_are_no_weights():
+    samples, queries = normal(20, 2), among(normal(20, 2))
+    plain, weighted = (
+        KernelDensity().fit(samples),
+        KernelDensity().fit(samples, sample_weight=np.full(20, 3.0)),
+    )
+    assert_close(weighted.influence(queries).values, plain.influence(queries).values, 1e-13)
+    assert_close(weighted.score_samples(queries), plain.score_samples(queries), 1e-13)
+
+
+def test_a_weight_beside_which_all_others_are_nothing():
+    samples = np.array([[0.0], [1.0], [2.0]])
+    weights = np.array([1.0, 1e-30, 1e-30])
+    scores = KernelDensity().fit(samples, sample_weight=weights).influence([[1.0]]).values[:, 0]
+    # log(2e-30) is left of the weight, and of the sum at 1 the others' e^0 + e^(-1/2) of e^(-1/2) as much
+    expected = math.log(2) - math.log(math.exp(0.5) + 1)
+    assert scores[0] == pytest.approx(expected, rel=1e-12)
+    assert_allclose(scores[1:], 0, atol=1e-29)
+
+
+@pytest.mark.parametrize("budget", [1, 300, 3000, "1 MB"])
+def test_the_budget_does_not_matter(budget):
+    samples, weights = normal(25, 3), some_weights(25)
+    queries = among(samples, count=4)
+    for w in (None, weights):
+        whole = KernelDensity(0.5).fit(samples, sample_weight=w)
+        pieces = KernelDensity(0.5, memory_budget=budget).fit(samples, sample_weight=w)
+        assert_allclose(
+            pieces.influence(queries).values, whole.influence(queries).values, rtol=1e-12, atol=1e-16
+        )
+        assert_allclose(pieces.self_influence().values, whole.self_influence().values, rtol=1e-12, atol=1e-16)
+        assert_allclose(pieces.score_samples(queries), whole.score_samples(queries), rtol=1e-13)
+        top = pieces.influence(queries, top=2)
+        assert_allclose(top.proponents(2).values, whole.influence(queries).proponents(2).values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("first", ["near", "far"])
+def test_samples_in_order_of_their_distance(first):
+    samples = np.sort(np.abs(normal(50, 1)), 0) * 100
+    samples = samples if first == "near" else samples[::-1].copy()
+    assert_equals_refits(samples, np.array([[0.0], [-1000.0]]), 1.0, memory_budget=600)
+
+
+def test_the_order_of_samples_does_not_matter():
+    samples, queries, weights = normal(50, 3), normal(8, 3, seed=1), some_weights(50)
+    order = np.random.default_rng(2).permutation(50)
+    first = KernelDensity(0.4).fit(samples, sample_weight=weights)
+    second = KernelDensity(0.4).fit(samples[order], sample_weight=weights[order])
+    assert_allclose(second.influence(queries).values, first.influence(queries).values[order], rtol=1e-11)
+    assert_allclose(second.self_influence().values, first.self_influence().values[order], rtol=1e-11)
+    assert_allclose(second.score_samples(queries), first.score_samples(queries), rtol=1e-13)
+
+
+def test_float32_input_is_widened():
+    samples, queries = normal(20, 2).astype(np.float32), normal(5, 2, seed=1).astype(np.float32)
+    wide = KernelDensity().fit(samples.astype(float)).influence(queries.astype(float)).values
+    assert_same_bits(KernelDensity().fit(samples).influence(queries).values, wide)
+
+
+@pytest.mark.parametrize("offset", [0, 1e6])
+@pytest.mark.parametrize(("d", "bandwidth"), [(2, 0.5), (16, 1.0), (16, 0.01)])
+def test_in_float32(d, bandwidth, offset):
+    samples, weights = offset + normal(60, d), some_weights(60)
+    queries = among(samples)
+    wide = KernelDensity(bandwidth).fit(samples, sample_weight=weights)
+    narrow = KernelDensity(bandwidth, precision="float32").fit(samples, sample_weight=weights)
+    scores = narrow.influence(queries)
+    assert scores.values.dtype == narrow.self_influence().values.dtype == np.float32
+    assert_allclose(scores.values, wide.influence(queries).values, rtol=1e-4, atol=1e-5)
+    assert_allclose(narrow.self_influence().values, wide.self_influence().values, rtol=1e-4, atol=1e-5)
+    assert_allclose(narrow.score_samples(queries), wide.score_samples(queries), rtol=1e-5)
+
+
+def test_tensors_are_taken():
+    samples, queries, weights = normal(20, 2), normal(5, 2, seed=1), some_weights(20)
+    expected = KernelDensity().fit(samples, sample_weight=weights)
+    density = KernelDensity().fit(torch.from_numpy(samples), sample_weight=torch.from_numpy(weights))
+    queries_there = torch.from_numpy(queries).requires_grad_()
+    assert_same_bits(density.influence(queries_there).values, expected.influence(queries).values)
+    assert_same_bits(density.score_samples(queries_there), expected.score_samples(queries))
+
+
+def test_the_facts():
+    density = KernelDensity(0.5, precision="float32").fit(normal(20, 2), sample_weight=some_weights(20))
+    scores = density.influence(normal(2, 2))
+    assert scores.method == "kernel density"
+    assert scores.facts == {"bandwidth": 0.5, "weighted": True, "device": "cpu", "precision": "float32"}
+
+
+@pytest.mark.parametrize(
+    "bandwidth", [0, -1.0, float("nan"), float("inf"), 1e-310, "scot", None, True, [1.0], 1j], ids=repr
+)
+def test_bandwidths_that_are_none(bandwidth):
+    with pytest.raises(
+        ValueError, match='`bandwidth` must be a positive number, "scott" or "silverman", got'
+    ):
+        KernelDensity().set_params(bandwidth=bandwidth).fit(normal(5, 2))
+
+
+@pytest.mark.parametrize(("precision", "bandwidth"), [("float64", 1e-200), ("float32", 1e-25)])
+def test_bandwidths_beside_which_points_are_too_far_apart(precision, bandwidth):
+    message = f"`bandwidth` must not be so small .* beyond {precision}, got {bandwidth:g} and a distance of"
+    density = KernelDensity(bandwidth, precision=precision)
+    with pytest.raises(ValueError, match=message):
+        density.fit(normal(5, 2))
+    density.fit(np.zeros((5, 2)))
+    with pytest.raises(ValueError, match=message):
+        density.score_samples([[1.0, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.ones(4), r"`sample_weight` must be one weight for each of the 5 samples, got shape \(4,\)"),
+        (np.ones((5, 1)), r"one weight for each of the 5 samples, got shape \(5, 1\)"),
+        ([1, 1, -0.5, 1, 1], "must be finite and not negative, but sample 2 has -0.5"),
+        ([1, float("nan"), 1, 1, 1], "must be finite and not negative, but sample 1 has nan"),
+        ([1, 1, 1, 1, float("inf")], "must be finite and not negative, but sample 4 has inf"),
+        (np.zeros(5), "`sample_weight` must have a positive weight, but all of them are zero"),
+    ],
+)
+def test_weights_that_can_not_be_used(weights, message):
+    with pytest.raises(ValueError, match=message):
+        KernelDensity().fit(normal(5, 2), sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    ("samples", "message"),
+    [
+        (np.full((2, 3), np.nan), "contains NaN"),
+        (np.full((2, 3), np.inf), "contains infinity"),
+        (np.zeros((0, 3)), "0 sample"),
+        (np.zeros((3, 0)), "0 feature"),
+        (np.zeros(3), "Expected 2D array, got 1D array"),
+    ],
+)
+def test_samples_that_can_not_be_used(samples, message):
+    with pytest.raises(ValueError, match=message):
+        KernelDensity().fit(samples)
+
+
+def test_nothing_is_warned_of():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        KernelDensity(1e-3).fit(normal(5, 2), sample_weight=[0, 1, 0, 0, 1e-300]).influence([[1e9, 0.0]])
