@@ -22,6 +22,7 @@ from proponent.kernels._group_minima import (
     group_samples,
     round_queries,
 )
+from proponent.kernels._half_points import BYTES_ON_THE_WAY
 from proponent.kernels._near_groups import fused_near_groups, fused_radii
 from proponent.kernels._near_samples import fused_near_samples
 
@@ -34,7 +35,7 @@ _SEGMENTS = 8
 # Above the rounding of a radius, and of squares of differences.
 _SLACK, _TINY = 2.0**-18, 1e-300
 # What is held of a kept sample while they are put in order.
-_BYTES_KEPT = 64
+_BYTES_KEPT = 96
 
 
 def fused_nearest(
@@ -60,7 +61,7 @@ def fused_nearest(
         equal distances the lowest first.
     """
     groups = group_samples(samples, centre, unit)
-    search = _Search(samples, groups, count, unit, budget - groups.bytes)
+    search = _Search(samples, groups, count, unit, budget - groups.bytes - BYTES_ON_THE_WAY)
     for part in search.parts(len(queries)):
         own = queries[part]
         rounded = round_queries(own, centre, unit)
@@ -91,10 +92,8 @@ class _Search:
     def parts(self, q: int) -> Iterator[slice]:
         """As many queries at a time as the budget has room for, about the same number each time."""
         group_room, sample_room = self.rooms
-        bounds = 4 * (len(self.groups.errors) + self.segments * SLOTS)
-        most = (
-            max(1, self.budget // (bounds + 4 * group_room + _BYTES_KEPT * sample_room) // QUERIES) * QUERIES
-        )
+        row = 4 * (len(self.groups.errors) + self.segments * SLOTS + group_room) + _BYTES_KEPT * sample_room
+        most = max(1, self.budget // row // QUERIES) * QUERIES
         each = triton.cdiv(triton.cdiv(q, triton.cdiv(q, most)), QUERIES) * QUERIES
         return (slice(start, min(start + each, q)) for start in range(0, q, each))
 
