@@ -153,7 +153,9 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
         Raises:
             ValueError: The ids can't be used, or leaving a sample out leaves no estimate.
+            sklearn.exceptions.NotFittedError: `fit` was not called.
         """
+        check_is_fitted(self)
         place = self._place()
         self._check_removal()
         n = len(self.samples_)
