@@ -4,10 +4,12 @@ import jaxtyping
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from proponent.density._kde import KernelDensity
+from proponent.density import KernelDensity, SphericalMixture
 
 ESTIMATORS = [
     KernelDensity(),
+    SphericalMixture(),
+    SphericalMixture(2),
 ]
 
 

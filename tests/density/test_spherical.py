@@ -11,7 +11,7 @@ import torch
 from numpy.testing import assert_allclose
 
 from asserts import assert_close, assert_same_bits
-from proponent.density._spherical import SphericalMixture
+from proponent.density import SphericalMixture
 
 COUNTS = (40, 25, 9)
 FORMS = ("exact", "expansion", "paper")
