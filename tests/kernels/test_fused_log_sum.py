@@ -1,10 +1,12 @@
 """The fused sum of kernels has the logarithm that sums in float64 have."""
 
+import math
+
 import pytest
 import torch
 from kernel_cases import DEVICE, QUIET, normal
 
-from proponent.kernels._log_sum import Scale, fused_log_sums, fused_log_sums_of_others
+from proponent.kernels._log_sum import fused_log_sums, fused_log_sums_of_others
 
 pytestmark = QUIET
 
@@ -18,9 +20,9 @@ CASES = {  # samples, queries, dimensions
 }
 
 
-def logarithms(samples, queries, scale):
-    x, z = ((points.double() - scale.centre) * scale.factor for points in (samples, queries))
-    return -torch.cdist(x, z, compute_mode="donot_use_mm_for_euclid_dist").square() / 2
+def logarithms(samples, queries, bandwidth, centre):
+    x, z = ((points.double() - centre) / bandwidth for points in (samples, queries))
+    return -torch.cdist(x, z, compute_mode="donot_use_mm_for_euclid_dist").square() / 2 / math.log(2)
 
 
 def log_sum(t):
@@ -28,8 +30,8 @@ def log_sum(t):
     return top + (t - top).exp2().sum(0).log2()
 
 
-def scaled(d, factor=0.8):
-    return Scale(normal(d, key=9).double() / 4, factor)
+def scaled(d, bandwidth=1.2):
+    return bandwidth, normal(d, key=9).double() / 4
 
 
 def assert_close_everywhere(found, expected, tolerance=2e-5):
@@ -44,37 +46,37 @@ def assert_close_everywhere(found, expected, tolerance=2e-5):
 def test_sums_over_all_samples(name):
     n, q, d = CASES[name]
     samples, queries, scale = normal(n, d, key=1), normal(q, d, key=2), scaled(d)
-    t = logarithms(samples, queries, scale)
-    assert_close_everywhere(fused_log_sums(samples, queries, scale), log_sum(t))
+    t = logarithms(samples, queries, *scale)
+    assert_close_everywhere(fused_log_sums(samples, queries, *scale), log_sum(t))
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name != "one-sample"])
 def test_leaves_each_sample_itself_out(name):
     n, _, d = CASES[name]
     samples, scale = normal(n, d, key=1), scaled(d)
-    t = logarithms(samples, samples, scale).fill_diagonal_(-torch.inf)
-    assert_close_everywhere(fused_log_sums_of_others(samples, scale), log_sum(t))
+    t = logarithms(samples, samples, *scale).fill_diagonal_(-torch.inf)
+    assert_close_everywhere(fused_log_sums_of_others(samples, *scale), log_sum(t))
 
 
 def test_the_only_sample_has_no_others():
-    assert fused_log_sums_of_others(normal(1, 4), scaled(4)).tolist() == [-torch.inf]
+    assert fused_log_sums_of_others(normal(1, 4), *scaled(4)).tolist() == [-torch.inf]
 
 
 def test_weights():
     samples, queries, scale = normal(140, 3, key=1), normal(9, 3, key=2), scaled(3)
     weights = 3 * normal(140, key=3).double()
     weights[[0, 17, 139]] = -torch.inf
-    t = logarithms(samples, queries, scale) + weights[:, None]
-    assert_close_everywhere(fused_log_sums(samples, queries, scale, weights), log_sum(t))
-    t = (logarithms(samples, samples, scale) + weights[:, None]).fill_diagonal_(-torch.inf)
-    assert_close_everywhere(fused_log_sums_of_others(samples, scale, weights), log_sum(t))
+    t = logarithms(samples, queries, *scale) + weights[:, None]
+    assert_close_everywhere(fused_log_sums(samples, queries, *scale, weights), log_sum(t))
+    t = (logarithms(samples, samples, *scale) + weights[:, None]).fill_diagonal_(-torch.inf)
+    assert_close_everywhere(fused_log_sums_of_others(samples, *scale, weights), log_sum(t))
 
 
 def test_without_any_weight_there_is_nothing():
     samples, weights = normal(140, 3), torch.full((140,), -torch.inf, device=DEVICE)
-    assert fused_log_sums(samples, samples[:4], scaled(3), weights).tolist() == [-torch.inf] * 4
+    assert fused_log_sums(samples, samples[:4], *scaled(3), weights).tolist() == [-torch.inf] * 4
     weights[5] = 0
-    others = fused_log_sums_of_others(samples, scaled(3), weights)
+    others = fused_log_sums_of_others(samples, *scaled(3), weights)
     assert (others == -torch.inf).nonzero().flatten().tolist() == [5]
 
 
@@ -84,31 +86,50 @@ def test_queries_so_far_out_that_powers_underflow(far):
     samples, scale = normal(300, 2, key=1), scaled(2)
     samples[140 * far : 140 * far + 20] += 30
     queries = torch.tensor([[150.0, 150.0], [-130.0, 90.0]], device=DEVICE)
-    t = logarithms(samples, queries, scale)
+    t = logarithms(samples, queries, *scale)
     assert t.max().item() < -4000
-    assert_close_everywhere(fused_log_sums(samples, queries, scale), log_sum(t), 5e-3)
+    assert_close_everywhere(fused_log_sums(samples, queries, *scale), log_sum(t), 5e-3)
 
 
-@pytest.mark.parametrize("factor", [1e-6, 1e-3, 30.0])
-def test_bandwidths_of_any_size(factor):
-    samples, queries, scale = normal(130, 2, key=1), normal(5, 2, key=2), scaled(2, factor)
-    t = logarithms(samples, queries, scale)
-    tolerance = 1e-6 * max(1, factor**2 * 10)
-    assert_close_everywhere(fused_log_sums(samples, queries, scale), log_sum(t), tolerance)
+@pytest.mark.parametrize("bandwidth", [1e6, 1e3, 0.03])
+def test_bandwidths_of_any_size(bandwidth):
+    samples, queries, scale = normal(130, 2, key=1), normal(5, 2, key=2), scaled(2, bandwidth)
+    t = logarithms(samples, queries, *scale)
+    tolerance = 1e-6 * max(1, 10 / bandwidth**2)
+    assert_close_everywhere(fused_log_sums(samples, queries, *scale), log_sum(t), tolerance)
 
 
-def test_copies_of_one_point():
-    samples, scale = (
-        torch.full((140, 3), 2.5, device=DEVICE),
-        Scale(torch.full((3,), 2.5, device=DEVICE), 1.0),
-    )
+@pytest.mark.parametrize("bandwidth", [1.0, 1e-200])
+def test_copies_of_one_point(bandwidth):
+    samples, centre = torch.full((140, 3), 2.5, device=DEVICE), torch.full((3,), 2.5, device=DEVICE)
     expected = torch.full((140,), 139.0, dtype=torch.float64, device=DEVICE).log2()
-    assert_close_everywhere(fused_log_sums_of_others(samples, scale), expected, 1e-6)
+    assert_close_everywhere(fused_log_sums_of_others(samples, bandwidth, centre), expected, 1e-6)
+
+
+def test_queries_a_million_times_as_far_out_as_samples():
+    """Each side has a unit of its own, and squares as large as those of queries are not rounded."""
+    samples, queries, scale = (
+        1e-6 * normal(60, 2, key=1),
+        normal(9, 2, key=2),
+        (1e-6, torch.zeros(2, device=DEVICE)),
+    )
+    expected = log_sum(logarithms(samples, queries, *scale))
+    found = fused_log_sums(samples, queries, *scale)
+    assert ((found - expected) / expected.abs().sqrt()).abs().max().item() < 1e-6  # what |x| |z| / h² loses
+
+
+def test_samples_in_two_places_far_apart():
+    """Near ones stay near, though their coordinates are large."""
+    samples, scale = normal(200, 2, key=1), (1.0, torch.zeros(2, device=DEVICE))
+    samples[100:] += 100
+    samples[:100] -= 100
+    expected = log_sum(logarithms(samples, samples, *scale).fill_diagonal_(-torch.inf))
+    assert_close_everywhere(fused_log_sums_of_others(samples, *scale), expected, 2e-3)
 
 
 def test_numbers_of_very_different_sizes():
     """Small coordinates keep their digits beside a point that is far out."""
     samples, scale = normal(60, 2, key=1), scaled(2)
     samples[7] = 300.0
-    t = logarithms(samples, samples[10:20], scale)
-    assert_close_everywhere(fused_log_sums(samples, samples[10:20], scale), log_sum(t), 2e-6)
+    t = logarithms(samples, samples[10:20], *scale)
+    assert_close_everywhere(fused_log_sums(samples, samples[10:20], *scale), log_sum(t), 2e-6)

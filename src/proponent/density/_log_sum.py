@@ -14,7 +14,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from proponent.density._pairs import Kernels, Pairs, Without, slices, tile_shape
+from proponent.density._pairs import ByProduct, Kernels, Pairs, Without, slices, tile_shape
+from proponent.kernels import has_kernels
 
 # Sums of powers beyond these have their levels raised. Squares of them, and sums of many, are still numbers.
 _MOST = {torch.float64: 2.0**500, torch.float32: 2.0**60}
@@ -81,6 +82,10 @@ def log_sums(pairs: Pairs, tile: Float[Tensor, "r q"]) -> Float[Tensor, " q"]:
 
 def log_sums_at(kernels: Kernels, queries: Float[Tensor, "q d"]) -> Float[Tensor, " q"]:
     """Compute L for queries, in float64."""
+    if _is_fused(kernels, queries):
+        from proponent.kernels._log_sum import fused_log_sums
+
+        return fused_log_sums(kernels.points, queries, kernels.bandwidth, kernels.centre, kernels.log_weights)
     parts = slices(len(queries), tile_shape(kernels, len(queries))[1])
     return torch.cat([_whole(kernels.at(queries[part]), kernels) for part in parts])
 
@@ -93,6 +98,14 @@ def log_sums_without_self(kernels: Kernels, report: Callable[[int], object]) -> 
         report: Is told how many are done.
     """
     n = len(kernels.points)
+    if _is_fused(kernels, kernels.points):
+        from proponent.kernels._log_sum import fused_log_sums_of_others
+
+        result = fused_log_sums_of_others(
+            kernels.points, kernels.bandwidth, kernels.centre, kernels.log_weights
+        )
+        report(n)
+        return result
     result = torch.empty(n, dtype=torch.float64, device=kernels.place.device)
     for part in slices(n, tile_shape(kernels, n)[1]):
         own = torch.arange(part.start, part.stop, device=result.device)
@@ -105,6 +118,12 @@ def tile_for(kernels: Kernels, q: int) -> Float[Tensor, "r q"]:
     """Make room for as many samples at a time as it has rows."""
     place = kernels.place
     return torch.empty(tile_shape(kernels, q)[0], q, dtype=place.dtype, device=place.device)
+
+
+def _is_fused(kernels: Kernels, queries: Float[Tensor, "q d"]) -> bool:
+    """Whether a kernel sums: on a GPU, in float32, where products are accurate enough."""
+    in_float32 = kernels.place.dtype == torch.float32 and has_kernels(queries)
+    return in_float32 and isinstance(kernels.at(queries), ByProduct)
 
 
 def _whole(pairs: Pairs, kernels: Kernels) -> Float[Tensor, " q"]:

@@ -1,6 +1,6 @@
 r"""The logarithm of a sum of Gaussian kernels over all samples, for every query, in one pass.
 
-$$L(z) = \log_2 \sum_j w_j\, 2^{-|x_j - z|^2 / 2}$$
+$$L(z) = \log_2 \sum_j w_j\, e^{-|x_j - z|^2 / 2 h^2}$$
 
 A program holds a tile of queries and goes through the samples once, with the running maximum and sum of each
 query; no distance is written. Products are of numbers split in two halves of 11 bits each, $x = h + l$, as
@@ -8,6 +8,7 @@ $h h' + h l' + l h'$: what is left out is smaller by $2^{-22}$, and three produc
 the time of three in tf32.
 """
 
+from math import log, sqrt
 from typing import Any, NamedTuple
 
 import torch
@@ -24,24 +25,15 @@ _DEPTH = 64
 _WARPS, _STAGES = 8, 2
 # Logarithms that count for nothing, and the maximum before there is one: far above them.
 _NEVER, _LOWEST = -1e30, -1e20
-
-
-class Scale(NamedTuple):
-    """From where points are measured, and in what.
-
-    Attributes:
-        centre: In their midst, so that little is lost.
-        factor: What makes a point's distance from there one whose square is twice a logarithm.
-    """
-
-    centre: Float[Tensor, " d"]
-    factor: float
+# Points whose squares float32 holds have smaller units; those that all lie on the centre have any.
+_LARGEST = 2.0**48
 
 
 def fused_log_sums(
     samples: Float[Tensor, "n d"],
     queries: Float[Tensor, "q d"],
-    scale: Scale,
+    bandwidth: float,
+    centre: Float[Tensor, " d"],
     log_weights: Float[Tensor, " n"] | None = None,
 ) -> Float[Tensor, " q"]:
     r"""Compute $L(z)$ of every query; its error is that of float32.
@@ -49,23 +41,29 @@ def fused_log_sums(
     Args:
         samples: In any precision.
         queries: Likewise.
-        scale: What both are brought to.
+        bandwidth: h.
+        centre: In the midst of the samples, so that little is lost.
         log_weights: To base 2, minus infinity where there is no weight; zeros unless given.
 
     Returns:
         In float64; minus infinity where no sample has weight.
     """
-    unit = max(unit_of(points, scale.centre) for points in (samples, queries))
     return _log_sums(
-        _split(samples, COLUMNS, scale, unit), _split(queries, ROWS, scale, unit), log_weights, False
+        _split(samples, COLUMNS, bandwidth, centre),
+        _split(queries, ROWS, bandwidth, centre),
+        log_weights,
+        False,
     )
 
 
 def fused_log_sums_of_others(
-    samples: Float[Tensor, "n d"], scale: Scale, log_weights: Float[Tensor, " n"] | None = None
+    samples: Float[Tensor, "n d"],
+    bandwidth: float,
+    centre: Float[Tensor, " d"],
+    log_weights: Float[Tensor, " n"] | None = None,
 ) -> Float[Tensor, " n"]:
     """Compute the same at every sample, over the other samples."""
-    split = _split(samples, max(ROWS, COLUMNS), scale, unit_of(samples, scale.centre))
+    split = _split(samples, max(ROWS, COLUMNS), bandwidth, centre)
     return _log_sums(split, split, log_weights, True)
 
 
@@ -75,30 +73,33 @@ class _Split(NamedTuple):
     Attributes:
         high: The first half, in the unit, ``[rows, width]``; zeros follow the last up to a whole tile.
         low: The second.
-        squares: |x|²/2 of what the halves stand for, once scaled, ``[n]``.
-        unit: Theirs, once scaled.
+        squares: |x|²/2h² to base 2, ``[n]``.
+        split_squares: The same of what the halves stand for.
+        unit: Where products are logarithms to base 2.
     """
 
     high: Tensor
     low: Tensor
     squares: Tensor
+    split_squares: Tensor
     unit: float
 
 
-def _split(points: Float[Tensor, "n d"], tile: int, scale: Scale, unit: float) -> _Split:
+def _split(points: Float[Tensor, "n d"], tile: int, bandwidth: float, centre: Float[Tensor, " d"]) -> _Split:
     """Split points, and measure them as they then are."""
-    n, d = points.shape
+    (n, d), unit = points.shape, unit_of(points, centre)
     high, low = torch.zeros(
         2, triton.cdiv(n, tile) * tile, width_of(d), dtype=torch.float16, device=points.device
     )
-    squares = torch.empty(n, dtype=torch.float64, device=points.device)
+    squares, split_squares = torch.empty(2, n, dtype=torch.float64, device=points.device)
     for part in parts_of(points):
-        x = (points[part].double() - scale.centre) / unit
+        x = (points[part].double() - centre) / unit
         high[part, :d] = x
         low[part, :d] = x - high[part, :d].double()
-        squares[part] = (high[part].double() + low[part].double()).square().sum(1)
-    unit *= scale.factor
-    return _Split(high, low, squares.mul_(unit * unit / 2), unit)
+        squares[part] = x.square().sum(1)
+        split_squares[part] = (high[part].double() + low[part].double()).square().sum(1)
+    unit = min(unit / (sqrt(log(2)) * bandwidth), _LARGEST)
+    return _Split(high, low, squares * (unit**2 / 2), split_squares * (unit**2 / 2), unit)
 
 
 def _log_sums(
@@ -107,7 +108,7 @@ def _log_sums(
     """Sum powers of t = x·z − |x|²/2 + log w; −|z|²/2 is the same for all samples, and comes last."""
     (n,), (q,), width = samples.squares.shape, queries.squares.shape, samples.high.shape[1]
     offsets = torch.full((len(samples.high),), -_NEVER, device=samples.high.device)
-    offsets[:n] = samples.squares if log_weights is None else samples.squares - log_weights
+    offsets[:n] = samples.split_squares if log_weights is None else samples.split_squares - log_weights
     offsets.clamp_(max=-_NEVER)
     sums = torch.empty(q, device=offsets.device)
     describe: Any = TensorDescriptor.from_tensor
@@ -132,7 +133,9 @@ def _log_sums(
         num_warps=_WARPS,
         num_stages=_STAGES,
     )
-    return sums.double() - queries.squares
+    # With a query's own square, what its halves leave out counts by its product with samples, which are near
+    # the centre. Among themselves, points are better taken as if they were their halves: near ones stay near.
+    return sums.double() - (queries.split_squares if others else queries.squares)
 
 
 @triton.jit
