@@ -4,10 +4,12 @@ import jaxtyping
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from proponent.density import KernelDensity, SphericalMixture
+from proponent.density import KernelDensity, KNNDensity, SphericalMixture
 
 ESTIMATORS = [
     KernelDensity(),
+    KNNDensity(),
+    KNNDensity(1),
     SphericalMixture(),
     SphericalMixture(2),
 ]
