@@ -77,6 +77,21 @@ class Around:
         """The coordinates in which the fit lies at 0."""
         return Coordinates.near(self.mixture)
 
+    def mixture_at(self, point: Float[Tensor, " P"]) -> Mixture:
+        """The mixture that has these coordinates."""
+        lines = _Lines.at(self, point[None])
+        roots, _ = self.mixture.kind.roots(lines.gaussians.covariances[0])
+        return self.mixture.moved(lines.weights[0], lines.gaussians.means[0], roots)
+
+    def point_of(self, mixture: Mixture) -> Float[Tensor, " P"]:
+        """The coordinates of a mixture."""
+        here, kind = self.mixture, self.mixture.kind
+        W = kind.inverse_roots(here.roots)
+        means = kind.apply(W, (mixture.means - here.means)[:, None]).squeeze(1)
+        R = kind.product(W, mixture.roots)
+        h, v, _ = natural(Gaussians(kind, means, kind.product(R, kind.transposed(R))))
+        return self.at.point((mixture.weights / here.weights).log(), h, v)
+
     def log_densities(self, x: Float[Tensor, "m d"], points: Float[Tensor, "B P"]) -> Float[Tensor, "m B"]:
         """Compute log p of mixtures around here."""
         lines = _Lines.at(self, points)

@@ -16,7 +16,7 @@ smallest.
 """
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
@@ -28,6 +28,7 @@ from proponent.density._place import Place
 from proponent.memory import in_words
 
 _SMALLEST = 1e-10  # relative to a curvature of 1
+_KRYLOV = 40
 
 
 @dataclass(frozen=True)
@@ -42,16 +43,20 @@ class Curvature:
     root: Float[Tensor, "P P"] | None
     smallest: float
 
+    def on(self, device: torch.device) -> "Curvature":
+        """The same on a device."""
+        return self if self.root is None else replace(self, root=self.root.to(device))
+
     def solve(self, scores: Float[Tensor, "m P"]) -> Float[Tensor, "m P"]:
         """Compute H⁻¹ G, row by row."""
         if self.root is None:
             return scores
-        return torch.cholesky_solve(scores.T, self.root.to(scores)).T
+        return torch.cholesky_solve(scores.T, self.root).T
 
     def lengths(self, scores: Float[Tensor, "m P"]) -> Float[Tensor, " m"]:
         """Compute Gᵀ H⁻¹ G, row by row."""
         if self.root is not None:
-            scores = torch.linalg.solve_triangular(self.root.to(scores), scores.T, upper=False).T
+            scores = torch.linalg.solve_triangular(self.root, scores.T, upper=False).T
         return scores.square().sum(-1)
 
 
@@ -76,14 +81,15 @@ def curvature(mixture: Mixture, samples: Float[Tensor, "n d"], place: Place) -> 
             'parameters, such as "diag".'
         )
     H = hessian(mixture, samples, mixture.moments(samples, place).counts, place)
-    smallest = float(torch.linalg.eigvalsh(H)[0])
+    root, failed = torch.linalg.cholesky_ex(H)
+    smallest = 0.0 if failed else _smallest(root)
     if smallest < _SMALLEST:
         raise ValueError(
-            "The mixture must be a strict maximum of the likelihood, but its smallest curvature is "
-            f"{smallest:.1g}, where 1 is that of separated components. Two of its components may be the "
-            "same, or one may do nothing. Use fewer components, or another `random_state` or `init_params`."
+            "The mixture must be at a strict maximum of the likelihood, but it is curved upwards or not at "
+            "all in some direction. Two components may be the same, or one may do nothing. Use fewer "
+            "components, or another `random_state` or `init_params`."
         )
-    return Curvature(torch.linalg.cholesky(H), smallest)
+    return Curvature(root, smallest)
 
 
 def has_room(mixture: Mixture, place: Place) -> bool:
@@ -91,10 +97,10 @@ def has_room(mixture: Mixture, place: Place) -> bool:
     return _bytes(mixture) <= _memory(place)
 
 
-def scores(mixture: Mixture, points: Float[Tensor, "m d"]) -> Float[Tensor, "m P"]:
-    r"""Compute the gradients G of $\log p$ at points, in the mixture's coordinates."""
+def scores(mixture: Mixture, y: Float[Tensor, "K m d"]) -> Float[Tensor, "m P"]:
+    r"""Compute the gradients G of $\log p$ at whitened points, in the mixture's coordinates."""
     at = Coordinates.near(mixture)
-    G = _parts(mixture, points)[0]
+    G = _parts(mixture, y)[0]
     G[:, : len(at.scales) * at.width : at.width] -= at.scales  # G = J̄ − (√π, 0)
     return G
 
@@ -122,7 +128,7 @@ def hessian(
     H = counts.new_zeros(P, P)
     blocks = H[:own, :own].view(K, w, K, w)  # splits axes, so it needs no copy
     for part in chunks(len(samples), numbers_per_point(mixture), place):
-        J_mean, r, J, J_shared = _parts(mixture, samples[part])
+        J_mean, r, J, J_shared = _parts(mixture, mixture.whitened(samples[part]))
         H.addmm_(J_mean.T, J_mean)
         rJ = r[..., None] * J
         within = J.mT @ rJ  # Σ_i r_ik J_ik J_ikᵀ
@@ -140,10 +146,9 @@ def hessian(
     return H
 
 
-def _parts(mixture: Mixture, points: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def _parts(mixture: Mixture, y: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The mean of J over components, the posterior, J's part for one component, and for all."""
     at = Coordinates.near(mixture)
-    y = mixture.whitened(points)
     r = mixture.log_joint(y).softmax(0)
     psi = mixture.kind.features(y)
     own = [torch.ones_like(y[..., :1]), y] if at.is_shared else [torch.ones_like(y[..., :1]), y, psi]
@@ -152,6 +157,23 @@ def _parts(mixture: Mixture, points: Tensor) -> tuple[Tensor, Tensor, Tensor, Te
     if at.is_shared:
         J_mean = torch.cat([J_mean, (r[..., None] * psi).sum(0)], -1)
     return J_mean, r, J, psi
+
+
+def _smallest(root: Tensor) -> float:
+    """The smallest eigenvalue of L Lᵀ, by Lanczos' method on its inverse."""
+    P = len(root)
+    vector = torch.arange(P, dtype=root.dtype, device=root.device).cos()  # along no axis, and always the same
+    basis, images = [vector / vector.norm()], []
+    for _ in range(min(P, _KRYLOV)):
+        images.append(torch.cholesky_solve(basis[-1][:, None], root).squeeze(-1))
+        Q, vector = torch.stack(basis), images[-1]
+        for _ in range(2):  # the second time against rounding
+            vector = vector - Q.T @ (Q @ vector)
+        if vector.norm() < _SMALLEST * images[-1].norm():
+            break
+        basis.append(vector / vector.norm())
+    T = torch.stack(images) @ torch.stack(basis[: len(images)]).T
+    return 1 / float(torch.linalg.eigvalsh((T + T.T) / 2)[-1])
 
 
 def _bytes(mixture: Mixture) -> int:

@@ -2,8 +2,8 @@ r"""Expectation maximisation, continued to where the likelihood is stationary.
 
 A step of EM is close to one along the gradient in the coordinates of `Coordinates`, since the information of
 samples whose component is known is I there. Near the optimum Newton's step, by the curvature that influences
-need anyway, replaces hundreds of them. It is taken if it halves the gradient and does not lower the
-likelihood; otherwise EM, which never lowers it, goes on.
+need anyway, replaces hundreds of them. It is taken, or a part of it, if the likelihood rises as it must or
+the gradient is halved; otherwise EM, which never lowers the likelihood, goes on.
 """
 
 import math
@@ -22,7 +22,12 @@ from proponent.density._place import Place
 _THINNEST = 1e-14  # a variance, relative to that of all samples
 _FEWEST = 1e-8  # samples
 _ROUNDING = 1e-12  # by which a likelihood may seem to fall
+_SHARES = (1, 1 / 2, 1 / 4, 1 / 8)
 _NEAR = 0.1  # a gradient from which Newton's step is worth a try
+
+
+class NoMaximumError(ValueError):
+    """The likelihood has no maximum where EM leads."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ def maximised(
         max_iter: The most steps to take.
 
     Raises:
-        ValueError: A component collapses onto too few samples, or vanishes.
+        NoMaximumError: A component collapses onto too few samples, or vanishes.
     """
     here, rate, wait, step = _State.at(mixture, samples, place), math.inf, 0, 0
     spread = _spread(mixture, samples)
@@ -98,12 +103,12 @@ def _em(here: _State, spread: Tensor, n: int) -> Mixture:
     """One step of EM.
 
     Raises:
-        ValueError: A component vanishes, or collapses onto too few samples.
+        NoMaximumError: A component vanishes, or collapses onto too few samples.
     """
     mixture, counts = here.mixture, here.moments.counts
     weakest = int(counts.argmin())
     if not float(counts[weakest]) * n > _FEWEST:
-        raise ValueError(
+        raise NoMaximumError(
             f"Every component must keep some weight, but that of component {weakest} has fallen to "
             f"{float(counts[weakest]):.1g}. Use fewer components, or another `random_state` or `init_params`."
         )
@@ -115,20 +120,24 @@ def _em(here: _State, spread: Tensor, n: int) -> Mixture:
 
 
 def _newton(here: _State, samples: Tensor, place: Place) -> _State | None:
-    """Newton's step, if it leads to something better."""
-    mixture, at = here.mixture, Coordinates.near(here.mixture)
+    """Newton's step, or a part of it, if that leads to something better."""
+    mixture = here.mixture
     root, failed = torch.linalg.cholesky_ex(hessian(mixture, samples, here.moments.counts, place))
     if failed:
         return None
     step = torch.cholesky_solve(here.gradient[:, None], root).squeeze(-1)
-    logits, h, v = at.split(step)
-    gaussians, _, is_positive = from_natural(mixture.kind, h, v)
-    if not is_positive:
-        return None
-    R, _ = mixture.kind.roots(gaussians.covariances)
-    there = _State.at(mixture.moved(mixture.weights * logits.exp(), gaussians.means, R), samples, place)
-    falls = there.moments.log_likelihood < here.moments.log_likelihood - _ROUNDING
-    return there if not falls and there.norm < here.norm / 2 else None
+    for share in _SHARES:
+        logits, h, v = Coordinates.near(mixture).split(share * step)
+        gaussians, _, is_positive = from_natural(mixture.kind, h, v)
+        if not is_positive:
+            continue
+        R, _ = mixture.kind.roots(gaussians.covariances)
+        there = _State.at(mixture.moved(mixture.weights * logits.exp(), gaussians.means, R), samples, place)
+        gain = float(there.moments.log_likelihood - here.moments.log_likelihood)
+        expected = share * float(here.gradient @ step)
+        if gain > max(expected / 4, 10 * _ROUNDING) or (gain > -_ROUNDING and there.norm < here.norm / 2):
+            return there
+    return None
 
 
 def _newton_pays(here: _State, rate: float, tol: float, place: Place) -> bool:
@@ -158,7 +167,7 @@ def _check_regular(mixture: Mixture, roots: Tensor, spread: Tensor) -> None:
     """Refuse a covariance that is singular, next to that of all samples.
 
     Raises:
-        ValueError: Names the component.
+        NoMaximumError: Names the component.
     """
     kind = mixture.kind
     relative = kind.product(spread, roots)
@@ -170,7 +179,7 @@ def _check_regular(mixture: Mixture, roots: Tensor, spread: Tensor) -> None:
     if not mixture.is_shared:
         weight = float(mixture.weights[thinnest])
         whose = f"Component {thinnest}, of weight {weight:.2g}, has collapsed: its covariance is singular"
-    raise ValueError(
+    raise NoMaximumError(
         f"{whose}, so the likelihood grows without bound and has no maximum. Use fewer components, a "
         "`covariance_type` with fewer parameters, or another `random_state` or `init_params`; or drop "
         "duplicates among the samples."

@@ -3,8 +3,7 @@
 import dataclasses
 import warnings
 from collections.abc import Callable
-from numbers import Integral
-from typing import Any, cast
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +14,17 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from proponent.density._around import Around
-from proponent.density._components import Mixture, chunks
+from proponent.density._components import Mixture
 from proponent.density._covariance_types import covariance_type_named
-from proponent.density._curvature import Curvature, curvature, numbers_per_point, scores
+from proponent.density._curvature import Curvature, curvature
 from proponent.density._density import Density
 from proponent.density._em import maximised
+from proponent.density._implicit import fill_influences, self_influences
 from proponent.density._place import Place
-from proponent.density._refit import left_out
-from proponent.density._start import check_spread, resumed, started
+from proponent.density._refit import left_out, positions_among
+from proponent.density._start import check_settings, check_spread, resumed, started
 from proponent.progress import progress_bar
-from proponent.scores import FloatArray, IdArray, Scores
+from proponent.scores import FloatArray, Scores
 
 
 class GaussianMixture(Density):
@@ -42,8 +42,6 @@ class GaussianMixture(Density):
     docs/density.md. `leave_one_out` refits instead, without one sample each.
 
     The likelihood's gradient must vanish, so EM goes on where scikit-learn's ends, without its ``reg_covar``.
-    This is done in float64 whatever the precision, and so is what is solved; `precision` is that of the
-    products of samples and queries.
 
     >>> mixture = GaussianMixture().fit([[-1.0], [0.0], [1.0]])
     >>> mixture.influence([[0.0]]).values.round(4)  # ¹⁄ₙ (y_x y_z + ½ (y_x² − 1) (y_z² − 1))
@@ -65,7 +63,8 @@ class GaussianMixture(Density):
         precisions_init: Where to start: the inverses of covariances, in the shape of ``covariances_``.
         random_state: Of the starts.
         device: Where to compute; the CPU unless given.
-        precision: "float64" or "float32".
+        precision: "float64" or "float32", of the products of samples and queries. All else, and above all
+            the fit, is done in float64.
         memory_budget: What chunks may take, beside samples, queries, the result, and the P x P curvature
             where there are P parameters.
 
@@ -80,14 +79,26 @@ class GaussianMixture(Density):
         moved_: How far it went from its start: the root mean square change of the samples' log densities.
     """
 
-    _method = "Gaussian mixture"
+    weights_: FloatArray
+    means_: FloatArray
+    covariances_: FloatArray
+    converged_: bool
+    n_iter_: int
+    gradient_norm_: float
+    lower_bound_: float
+    moved_: float
+
+    _centre: FloatArray
+    _components: Mixture
+    _curved: Curvature | None
+    _method: ClassVar[str] = "Gaussian mixture"
 
     def __init__(
         self,
         n_components: int = 1,
         *,
         covariance_type: str = "full",
-        tol: float = 1e-10,
+        tol: float | int = 1e-10,
         max_iter: int = 1000,
         n_init: int = 1,
         init_params: str = "kmeans",
@@ -113,7 +124,7 @@ class GaussianMixture(Density):
         self.precision = precision
         self.memory_budget = memory_budget
 
-    def score(self, X: npt.ArrayLike, y: None = None) -> float:
+    def score(self, X: npt.ArrayLike, y: Any = None) -> float:
         """Compute the mean log-likelihood of points, ``[q, d]``, as scikit-learn's `GaussianMixture` does.
 
         Other estimators of this room give the total, as scikit-learn's `KernelDensity` does.
@@ -146,9 +157,9 @@ class GaussianMixture(Density):
         """
         points, place = self._points(queries), _exact(self._place())
         self._check_removal()
-        positions = self._positions(samples)
-        around = Around(self._mixture(place), self._curvature(), self._centred(place), place)
-        which, z = torch.as_tensor(positions, device=place.device), place.tensor(points)
+        positions = positions_among(samples, len(self.samples_))
+        around = Around(self._mixture(place), self._curvature(), self._bring(self.samples_, place), place)
+        which, z = torch.as_tensor(positions, device=place.device), self._bring(points, place)
         with progress_bar(len(positions), " refits", progress) as bar:
             refits = left_out(around, which, z, self.tol, self.max_iter, bar.update)
         return Scores(
@@ -160,10 +171,11 @@ class GaussianMixture(Density):
 
     def _estimate(self, place: Place) -> None:
         place, (n, d) = _exact(place), self.samples_.shape
-        kept, K = covariance_type_named(self.covariance_type), self._checked_components(n)
+        kept, K = covariance_type_named(self.covariance_type), self.n_components
+        check_settings(n, K, self.tol, self.max_iter)
         self._centre = self.samples_.mean(0)
         check_spread(self.samples_ - self._centre, kept)
-        samples, start = self._centred(place), self._start(place)
+        samples, start = self._bring(self.samples_, place), self._start(place)
         found = maximised(start, samples, place, self.tol, self.max_iter)
         mixture = found.mixture
         if not found.is_stationary:
@@ -176,7 +188,7 @@ class GaussianMixture(Density):
             )
         changes = mixture.log_densities(samples, place) - start.log_densities(samples, place)
         self._components = mixture.to(dataclasses.replace(place, device=torch.device("cpu")))
-        self._curved: Curvature | None = None
+        self._curved = None
         self.weights_ = self._components.weights.numpy()
         self.means_ = self._components.means.numpy() + self._centre
         self.covariances_ = kept.shown(self._components.covariances(), K, d)
@@ -200,25 +212,12 @@ class GaussianMixture(Density):
         self._curvature()
 
     def _fill(self, queries: Float[Tensor, "q d"], out: Float[Tensor, "n q"], place: Place) -> None:
-        mixture, samples, H = self._mixture(place), self._centred(place), self._curvature()
-        numbers = numbers_per_point(mixture)
-        for columns in chunks(len(queries), 2 * numbers, place):
-            solved = H.solve(scores(mixture, queries[columns])) / len(samples)
-            if not solved.isfinite().all():
-                raise ValueError(
-                    "`queries` must lie where the squares of distances can be held in "
-                    f'`precision="{self.precision}"`, but one is too far from every component.'
-                )
-            for rows in chunks(len(samples), numbers + len(solved), place):
-                out[rows, columns] = scores(mixture, samples[rows]) @ solved.T  # S = ¹⁄ₙ G(x)ᵀ H⁻¹ G(z)
+        mixture, samples = self._mixture(place), self._bring(self.samples_, place)
+        fill_influences(mixture, self._curvature(), samples, queries, out, place)
 
     def _self_influences(self, place: Place, report: Callable[[int], object]) -> Float[Tensor, " n"]:
-        mixture, samples, H = self._mixture(place), self._centred(place), self._curvature()
-        values = samples.new_empty(len(samples))
-        for rows in chunks(len(samples), 2 * numbers_per_point(mixture), place):
-            values[rows] = H.lengths(scores(mixture, samples[rows])) / len(samples)
-            report(rows.stop - rows.start)
-        return values
+        mixture, samples = self._mixture(place), self._bring(self.samples_, place)
+        return self_influences(mixture, self._curvature(), samples, place, report).to(place.dtype)
 
     def _facts(self, place: Place) -> dict[str, Any]:
         return {
@@ -232,23 +231,20 @@ class GaussianMixture(Density):
             "device": str(place.device),
         }
 
-    def _points(self, X: npt.ArrayLike) -> FloatArray:
-        """Check points, and centre them before they may be rounded to single precision."""
-        return cast(FloatArray, super()._points(X) - self._centre)
-
-    def _centred(self, place: Place) -> Tensor:
-        return place.tensor(self.samples_ - self._centre)
+    def _bring(self, points: FloatArray, place: Place) -> Float[Tensor, "m d"]:
+        """In float64 until they are seen from the components, and with the mean of the samples as origin."""
+        return _exact(place).tensor(points - self._centre)
 
     def _mixture(self, place: Place) -> Mixture:
-        """The mixture in the space whose origin is the mean of the samples."""
-        return self._components.to(place)
+        """The mixture in float64, with the mean of the samples as origin."""
+        return self._components.to(_exact(place))
 
     def _curvature(self) -> Curvature:
         """The curvature, computed once a fit."""
+        place = _exact(self._place())
         if self._curved is None:
-            place = _exact(self._place())
-            self._curved = curvature(self._mixture(place), self._centred(place), place)
-        return self._curved
+            self._curved = curvature(self._mixture(place), self._bring(self.samples_, place), place)
+        return self._curved.on(place.device)
 
     def _start(self, place: Place) -> Mixture:
         kept, K, d = covariance_type_named(self.covariance_type), self.n_components, len(self._centre)
@@ -264,38 +260,6 @@ class GaussianMixture(Density):
             return resumed(given, K, d, kept, place)
         options = {"n_init": self.n_init, "init_params": self.init_params, "random_state": self.random_state}
         return started(self.samples_ - self._centre, K, kept, place, **given, **options)
-
-    def _checked_components(self, n: int) -> int:
-        """Refuse parameters that can't be used with n samples."""
-        K = self.n_components
-        if not isinstance(K, Integral) or isinstance(K, bool) or K < 1:
-            raise ValueError(f"`n_components` must be a whole number of at least 1, got {K!r}.")
-        if n < 2:
-            raise ValueError(f"`X` must have at least 2 samples for a mixture, got {n} sample.")
-        if n < K:
-            raise ValueError(f"`n_components` must be at most the {n} samples, got {K}.")
-        if not self.tol > 0:
-            raise ValueError(f"`tol` must be above 0, got {self.tol}.")
-        if self.max_iter < 1:
-            raise ValueError(f"`max_iter` must be at least 1, got {self.max_iter}.")
-        return int(K)
-
-    def _positions(self, samples: npt.ArrayLike | None) -> IdArray:
-        """Check the positions of samples."""
-        n = len(self.samples_)
-        if samples is None:
-            return np.arange(n)
-        positions = np.asarray(samples)
-        if positions.ndim != 1 or positions.dtype.kind not in "iu" or not len(positions):
-            raise ValueError(
-                "`samples` must be positions in one axis, at least one, got an array of shape "
-                f"{positions.shape} and type {positions.dtype}."
-            )
-        if positions.min() < 0 or positions.max() >= n:
-            raise ValueError(
-                f"`samples` must be between 0 and {n - 1}, got {positions.min()} to {positions.max()}."
-            )
-        return Scores(np.broadcast_to(0.0, positions.shape), positions).ids  # refuses one that occurs twice
 
 
 def _exact(place: Place) -> Place:

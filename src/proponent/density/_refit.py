@@ -1,19 +1,23 @@
 """Refits of a mixture without one sample each, warm from the fit to all, many at a time.
 
 A step of a refit is that of EM, or, as long as it halves the gradient and does not lower the likelihood, the
-gradient times the inverse curvature of the fit to all samples. Both climb, so both end at a maximum.
+gradient times the inverse curvature of the fit to all samples. Both climb, so both end at a maximum. The few
+that need many steps, as their own curvature is another one, go on alone.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from proponent.density._around import Around
 from proponent.density._curvature import scores
+from proponent.density._em import NoMaximumError, Optimum, maximised
 from proponent.scores import IdArray
 
 _ROUNDING = 1e-12  # by which a likelihood may seem to fall
@@ -21,6 +25,7 @@ _REST = 10  # steps of EM after one of Newton's that failed
 _FARTHER = 3.0  # than predicted
 _STILL = 1e-6  # nats that count as none
 _MOST = 256  # refits at a time
+_TOGETHER = 60  # steps
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,29 @@ class LeftOut:
         }
 
 
+def positions_among(samples: npt.ArrayLike | None, n: int) -> IdArray:
+    """Check the positions of samples to leave out; all n unless given.
+
+    Raises:
+        ValueError: They are no positions, or one occurs twice.
+    """
+    if samples is None:
+        return np.arange(n)
+    positions = np.asarray(samples)
+    if positions.ndim != 1 or positions.dtype.kind not in "iu" or not len(positions):
+        raise ValueError(
+            "`samples` must be positions in one axis, at least one, got an array of shape "
+            f"{positions.shape} and type {positions.dtype}."
+        )
+    if positions.min() < 0 or positions.max() >= n:
+        raise ValueError(
+            f"`samples` must be between 0 and {n - 1}, got {positions.min()} to {positions.max()}."
+        )
+    if len(np.unique(positions)) < len(positions):
+        raise ValueError("`samples` must be different, but one occurs twice or more.")
+    return positions
+
+
 def left_out(
     around: Around,
     positions: Int[Tensor, " m"],
@@ -124,15 +152,15 @@ def refitted(around: Around, left_out: Int[Tensor, " B"], tol: float, max_iter: 
         max_iter: The most steps to take.
     """
     B = len(left_out)
-    found = around.mixture.weights.new_zeros(B, around.at.total)
+    found, together = around.mixture.weights.new_zeros(B, around.at.total), min(max_iter, _TOGETHER)
     norms, singular = found.new_zeros(B), torch.zeros(B, dtype=torch.bool, device=found.device)
     active, rest = torch.arange(B, device=found.device), torch.zeros(B, device=found.device)
     points = found.clone()
     here = around.seen(points, left_out)
-    for step in range(max_iter + 1):
+    for step in range(together + 1):
         found[active], norms[active], singular[active] = points, here.norm, ~here.is_regular
         goes_on = (here.norm > tol) & here.is_regular
-        if step == max_iter or not goes_on.any():
+        if step == together or not goes_on.any():
             break
         active, points, here, rest = active[goes_on], points[goes_on], here.of(goes_on), rest[goes_on]
         tries = rest == 0
@@ -144,19 +172,34 @@ def refitted(around: Around, left_out: Int[Tensor, " B"], tol: float, max_iter: 
         goes = ~tries | is_better
         points, here = torch.where(goes[:, None], proposed, points), there.where(goes, here)
         rest = torch.where(goes, (rest - 1).clamp_min(0), _REST)
+    for b in active[goes_on].tolist():
+        try:
+            alone = _alone(around, int(left_out[b]), found[b], tol, max_iter)
+        except NoMaximumError:
+            singular[b] = True
+        else:
+            found[b], norms[b] = around.point_of(alone.mixture), alone.gradient_norm
+            step = max(step, together + alone.n_iter)
     return Refits(found, norms, singular, step)
+
+
+def _alone(around: Around, left_out: int, point: Tensor, tol: float, max_iter: int) -> Optimum:
+    """Go on with a single refit, by a curvature of its own."""
+    samples = torch.cat([around.samples[:left_out], around.samples[left_out + 1 :]])
+    return maximised(around.mixture_at(point), samples, around.place, tol, max_iter)
 
 
 def jumps(around: Around, refits: Refits, left_out: Int[Tensor, " B"]) -> Bool[Tensor, " B"]:
     """Which refits changed the log densities of their samples far more than was to be expected."""
     samples, n = around.samples, len(around.samples)
-    expected = -around.curvature.solve(scores(around.mixture, samples[left_out])) / n
+    expected = -around.curvature.solve(scores(around.mixture, around.mixture.whitened(samples[left_out]))) / n
     here = around.log_densities(samples, torch.zeros_like(expected[:1]))
     squares = expected.new_zeros(2, len(left_out))
     for part in around.chunks(n, len(left_out)):
         x, rows = samples[part], torch.arange(part.start, part.stop, device=left_out.device)
         is_left = rows[:, None] == left_out
-        changes = around.log_densities(x, refits.points) - here[part], scores(around.mixture, x) @ expected.T
+        G = scores(around.mixture, around.mixture.whitened(x))
+        changes = around.log_densities(x, refits.points) - here[part], G @ expected.T
         for total, change in zip(squares, changes, strict=True):
             total += change.masked_fill(is_left, 0).square().sum(0)
     actual, linear = (squares / n).sqrt()

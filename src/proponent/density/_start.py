@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,24 @@ from proponent.scores import FloatArray
 
 _REGULAR = 1e-6  # what scikit-learn's steps add to covariances, relative to the variance of the features
 _SUMS = 1e-6  # by which weights may miss a sum of 1
+
+
+def check_settings(n: int, n_components: int, tol: float | int, max_iter: int) -> None:
+    """Refuse settings that can't be used with n samples.
+
+    Raises:
+        ValueError: Says which.
+    """
+    if not isinstance(n_components, Integral) or isinstance(n_components, bool) or n_components < 1:
+        raise ValueError(f"`n_components` must be a whole number of at least 1, got {n_components!r}.")
+    if n < 2:
+        raise ValueError(f"`X` must have at least 2 samples for a mixture, got {n} sample.")
+    if n < n_components:
+        raise ValueError(f"`n_components` must be at most the {n} samples, got {n_components}.")
+    if not tol > 0:
+        raise ValueError(f"`tol` must be above 0, got {tol}.")
+    if max_iter < 1:
+        raise ValueError(f"`max_iter` must be at least 1, got {max_iter}.")
 
 
 def check_spread(samples: FloatArray, covariance_type: CovarianceType) -> None:
@@ -34,6 +53,12 @@ def check_spread(samples: FloatArray, covariance_type: CovarianceType) -> None:
         if is_constant.all():
             raise ValueError(f"`X` must have samples that differ, but all {n} are the same.")
         return
+    advice = 'Use `covariance_type="diag"` or "spherical", or fewer features.'
+    if covariance_type.is_dense and n <= d:
+        raise ValueError(
+            f'`X` must have more samples than features for `covariance_type="{name}"`, got {n} samples of '
+            f"{d} features: every covariance would be singular. {advice}"
+        )
     if is_constant.any():
         raise ValueError(
             f'`X` must vary in every feature for `covariance_type="{name}"`, but feature '
@@ -41,12 +66,6 @@ def check_spread(samples: FloatArray, covariance_type: CovarianceType) -> None:
         )
     if not covariance_type.is_dense:
         return
-    advice = 'Use `covariance_type="diag"` or "spherical", or fewer features.'
-    if n <= d:
-        raise ValueError(
-            f'`X` must have more samples than features for `covariance_type="{name}"`, got {n} samples of '
-            f"{d} features: every covariance would be singular. {advice}"
-        )
     scaled = samples / samples.std(0)
     if np.linalg.eigvalsh(scaled.T @ scaled / n)[0] < d * n**0.5 * np.finfo(float).eps:
         raise ValueError(
@@ -115,8 +134,8 @@ def resumed(
         )
     if means.shape != (components, dimension) or not np.isfinite(means).all():
         raise ValueError(
-            f"`means_init` must be finite numbers of the shape {(components, dimension)}, "
-            f"got {means.tolist()}."
+            f"`means_init` must be finite numbers of the shape {(components, dimension)}, got numbers of the "
+            f"shape {means.shape}."
         )
     kind = covariance_type.kind(dimension)
     precisions = covariance_type.held(given["precisions_init"], components, dimension, "precisions_init")

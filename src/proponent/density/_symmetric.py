@@ -21,7 +21,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 # Arrays of numbers by which a kind holds its matrices: [d, d], or [1, c] for diagonal ones.
-Matrices = Float[Tensor, "*b r s"]
+Matrices = Float[Tensor, "... r s"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,10 @@ class Symmetric(ABC):
     @abstractmethod
     def features(self, y: Float[Tensor, "*b d"]) -> Float[Tensor, "*b c"]:
         r"""The Hermite polynomials $\psi(y)$, which are the coordinates of $y y^\top - I$."""
+
+    @abstractmethod
+    def products(self, y: Float[Tensor, "*b m d"], z: Float[Tensor, "*b q d"]) -> Float[Tensor, "*b m q"]:
+        r"""Compute $\psi(y)^\top \psi(z)$ for all pairs."""
 
     @abstractmethod
     def matrices(self, coordinates: Float[Tensor, "*b c"]) -> Matrices:
@@ -76,7 +80,7 @@ class Symmetric(ABC):
         """The transposes of matrices."""
 
     @abstractmethod
-    def apply(self, matrices: Matrices, y: Float[Tensor, "*b m d"]) -> Float[Tensor, "*b m d"]:
+    def apply(self, matrices: Matrices, y: Float[Tensor, "... m d"]) -> Float[Tensor, "... m d"]:
         """The products of matrices with vectors, which are rows."""
 
     @abstractmethod
@@ -109,6 +113,11 @@ class Dense(Symmetric):
         """The squares, then the products in the order of rows."""
         a, b = self._pairs(y)
         return torch.cat([(y.square() - 1) / math.sqrt(2), y[..., a] * y[..., b]], -1)
+
+    def products(self, y: Float[Tensor, "*b m d"], z: Float[Tensor, "*b q d"]) -> Float[Tensor, "*b m q"]:
+        """½ ⟨y yᵀ − I, z zᵀ − I⟩, without the outer products."""
+        lengths = y.square().sum(-1)[..., :, None] + z.square().sum(-1)[..., None, :]
+        return ((y @ z.mT).square() - lengths + self.dimension) / 2
 
     def matrices(self, coordinates: Float[Tensor, "*b c"]) -> Matrices:
         """Fill both halves."""
@@ -152,7 +161,7 @@ class Dense(Symmetric):
         """A view."""
         return matrices.mT
 
-    def apply(self, matrices: Matrices, y: Float[Tensor, "*b m d"]) -> Float[Tensor, "*b m d"]:
+    def apply(self, matrices: Matrices, y: Float[Tensor, "... m d"]) -> Float[Tensor, "... m d"]:
         """One matrix product."""
         return y @ matrices.mT
 
@@ -194,6 +203,10 @@ class Diagonal(Symmetric):
         """The squares, or the squared length."""
         return self.coordinates(self.squares(y) - 1)
 
+    def products(self, y: Float[Tensor, "*b m d"], z: Float[Tensor, "*b q d"]) -> Float[Tensor, "*b m q"]:
+        """As they are."""
+        return self.features(y) @ self.features(z).mT
+
     def matrices(self, coordinates: Float[Tensor, "*b c"]) -> Matrices:
         """Scale them."""
         return coordinates[..., None, :] * math.sqrt(2 / self.repeats)
@@ -226,9 +239,9 @@ class Diagonal(Symmetric):
         """The same."""
         return matrices
 
-    def apply(self, matrices: Matrices, y: Float[Tensor, "*b m d"]) -> Float[Tensor, "*b m d"]:
+    def apply(self, matrices: Matrices, y: Float[Tensor, "... m d"]) -> Float[Tensor, "... m d"]:
         """Number by number."""
-        return matrices * y
+        return matrices.repeat_interleave(self.repeats, -1) * y
 
     def trace(self, matrices: Matrices) -> Float[Tensor, "*b"]:
         """Each number as often as it stands there."""
