@@ -80,4 +80,4 @@ def _print_statements(statements: "Sequence[Statement]") -> None:
         output().print(table)
     counts = Counter(each.outcome for each in statements)
     say(f"{len(statements)} statements: {counts['holds']} hold; {counts['changed']} changed, ", end="")
-    say(f"where the text is wrong; {counts['does not hold']} not borne out.\n")
+    say(f"where the text is wrong or too general; {counts['does not hold']} not borne out.\n")
