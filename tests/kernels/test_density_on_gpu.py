@@ -5,8 +5,7 @@ import pytest
 import torch
 from kernel_cases import INTERPRETED
 
-from proponent.density._kde import KernelDensity
-from proponent.density._knn import KNNDensity
+from proponent.density import KernelDensity, KNNDensity
 
 if INTERPRETED:
     pytest.skip("needs a GPU, where estimators call kernels", allow_module_level=True)
