@@ -5,6 +5,7 @@ import math
 import numpy as np
 import torch
 from scipy.special import logsumexp
+from torch.autograd.functional import hessian, jacobian
 
 TYPES = ("full", "tied", "diag", "spherical")
 
@@ -68,11 +69,6 @@ def log_densities(samples, weights, means, covariances):
     return logsumexp(log_joint(samples, weights, means, covariances), axis=1)
 
 
-def hessian_of(function, point):
-    """By two backward passes: forward mode warns that parts of torch are deprecated."""
-    return torch.func.jacrev(torch.func.jacrev(function))(point)
-
-
 def influence(samples, queries, weights, means, covariances, covariance_type):
     """Implicit influence, by autograd with free log weights, means and Cholesky factors."""
     n, d = samples.shape
@@ -103,8 +99,6 @@ def influence(samples, queries, weights, means, covariances, covariance_type):
         return ((log_weights - volume)[:, None] - y.square().sum(1) / 2).logsumexp(0)
 
     X, Z = torch.as_tensor(samples), torch.as_tensor(queries)
-    H = hessian_of(lambda p: -densities(p, X).mean(), parameters)
-    G_X, G_Z = (
-        torch.func.jacrev(lambda p, points=points: densities(p, points))(parameters) for points in (X, Z)
-    )
+    H = hessian(lambda p: -densities(p, X).mean(), parameters)
+    G_X, G_Z = (jacobian(lambda p, points=points: densities(p, points), parameters) for points in (X, Z))
     return (G_X @ torch.linalg.solve(H, G_Z.T) / n).numpy()

@@ -4,7 +4,7 @@ import jaxtyping
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from proponent.density import KernelDensity, KNNDensity, SphericalMixture
+from proponent.density import GaussianMixture, KernelDensity, KNNDensity, SphericalMixture
 
 ESTIMATORS = [
     KernelDensity(),
@@ -12,6 +12,8 @@ ESTIMATORS = [
     KNNDensity(1),
     SphericalMixture(),
     SphericalMixture(2),
+    GaussianMixture(),
+    GaussianMixture(2, covariance_type="spherical"),
 ]
 
 
