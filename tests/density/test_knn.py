@@ -253,6 +253,20 @@ class TestInput:
             KNNDensity(1).fit([[-1.5e308], [1.5e308]]).score_samples([[0.0]])
 
 
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+@pytest.mark.parametrize("top", [1, 3, 5, 30, 49, 50])
+@pytest.mark.parametrize("k", [1, 4, 30, 49])
+def test_the_strongest_are_those_of_the_whole_matrix(k, top, precision):
+    samples = TestTies.SAMPLES
+    queries = np.concatenate([TestTies.QUERIES, normal(6, 2) + 10, samples[:4]])
+    density = KNNDensity(k, precision=precision).fit(samples)
+    whole, strongest = density.influence(queries), density.influence(queries, top=top)
+    for verb in ("proponents", "opponents"):
+        expected, found = getattr(whole, verb)(top), getattr(strongest, verb)(top)
+        assert_same_bits(found.ids, expected.ids)
+        assert_same_bits(found.values, expected.values)
+
+
 @pytest.mark.parametrize("memory_budget", [1, 5000, "100 kB"])
 def test_small_budgets_give_the_same(memory_budget):
     samples = np.concatenate([normal(700, 4), np.repeat(normal(30, 4, seed=2), 2, axis=0)])

@@ -13,7 +13,9 @@ from torch import Tensor
 from proponent.density._density import Density
 from proponent.density._nearest import nearest, nearest_by_parts
 from proponent.density._place import Place
+from proponent.density._two_values import strongest_of_two
 from proponent.scores import FloatArray
+from proponent.top_scores import Extremes, beside
 
 
 class KNNDensity(Density):
@@ -102,6 +104,17 @@ class KNNDensity(Density):
         out.fill_(self._elsewhere)
         # Of a tie beyond the k-th place some are left out, but then there is nothing to gain.
         out.scatter_(0, positions[:, :-1].T, near.to(out.dtype).expand(k, -1))
+
+    def _strongest(
+        self, queries: Float[Tensor, "q d"], k: int, place: Place, report: Callable[[int], object]
+    ) -> tuple[Extremes, Extremes]:
+        samples, sides = self._bring(self.samples_, place), []
+        for part, (distances, positions) in nearest_by_parts(samples, queries, self._checked_k() + 1, place):
+            near = (self._elsewhere + self._gains(distances)).to(place.dtype)
+            sides.append(strongest_of_two(positions[:, :-1], near, self._elsewhere, len(samples), k))
+            report(part.stop - part.start)
+        highest, lowest = (beside(side) for side in zip(*sides, strict=True))
+        return highest, lowest
 
     def _self_influences(self, place: Place, report: Callable[[int], object]) -> Float[Tensor, " n"]:
         k = self._checked_k()
