@@ -196,7 +196,7 @@ def test_keeps_the_samples_within_the_limit():
     lists = torch.tensor([[3, 0, 7], [0, 7, 7], [2, 1, 0], [9, 8, 7]], dtype=torch.int32, device=DEVICE)
     counts = torch.tensor([2, 1, 3, 0], dtype=torch.int32, device=DEVICE)
     exact = distances(samples, queries).square()
-    limits = exact.median(1).values
+    limits = exact.median(1).values * (1 + 1e-12)
     squares, positions, kept = fused_near_samples(samples, queries, lists, counts, limits, 32, 40)
     for i, groups in enumerate([[3, 0], [0], [2, 1, 0], []]):
         expected = {j for j in range(100) if j // 32 in groups and exact[i, j] <= limits[i]}
