@@ -5,7 +5,18 @@ import proponent as pp
 
 @pytest.mark.parametrize(
     "room",
-    ["attribution", "data", "evaluation", "gradients", "models", "objectives", "report", "training"],
+    [
+        "attribution",
+        "data",
+        "density",
+        "evaluation",
+        "gradients",
+        "models",
+        "objectives",
+        "paper",
+        "report",
+        "training",
+    ],
 )
 def test_every_room_is_there_when_asked_for(room):
     assert getattr(pp, room).__name__ == f"proponent.{room}"

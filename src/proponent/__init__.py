@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from proponent import density, evaluation, models
     from proponent import gradients as gradients
     from proponent import objectives as objectives
+    from proponent import paper as paper
     from proponent import report as report
     from proponent import training as training
     from proponent.attribution import DrawPlan, TracIn
@@ -77,6 +78,7 @@ _ROOMS = (
     "gradients",
     "models",
     "objectives",
+    "paper",
     "report",
     "training",
 )

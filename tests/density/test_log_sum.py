@@ -37,10 +37,10 @@ def test_levels_are_raised_when_nearer_samples_come(order):
 def test_powers_are_relative_to_levels():
     kernels, queries = kernels_on(normal(5, 1)), normal(2, 1, seed=1)
     pairs, out = kernels.at(queries), torch.empty(5, 2, dtype=torch.float64)
-    first = powers(pairs, slice(0, 5), Sums.of_none(out).levels, out)
+    first = powers(pairs, slice(0, 5), Sums.of_none(out).levels, torch.empty_like(out), out)
     assert_allclose(out.amax(0), 1)
     assert_allclose(first.relative, out.sum(0))
-    again = powers(pairs, slice(0, 5), first.levels, out)
+    again = powers(pairs, slice(0, 5), first.levels, out, out)
     assert again.levels is first.levels  # high enough
     assert_allclose(first.plus(again).logs, first.logs + 1, rtol=1e-15)
 
