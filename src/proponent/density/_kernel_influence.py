@@ -68,9 +68,10 @@ def _fill_columns(
 ) -> None:
     """Make the powers of all samples first, as shares need their sum."""
     pairs, total, sums = kernels.at(queries), Sums.of_none(out), []
-    parts = list(slices(len(out), tile_shape(kernels, len(queries))[0]))
+    buffer = tile_for(kernels, len(queries))
+    parts = list(slices(len(out), len(buffer)))
     for rows in parts:
-        sums.append(powers(pairs, rows, total.levels, out[rows]))
+        sums.append(powers(pairs, rows, total.levels, buffer[: rows.stop - rows.start], out[rows]))
         total = total.plus(sums[-1])
     before, least = remaining.to(out.dtype)[:, None], _least(kernels, out.dtype)[:, None]
     owners = torch.full((len(queries),), -1, device=out.device)
