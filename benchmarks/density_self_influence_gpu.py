@@ -145,7 +145,7 @@ BENCHMARK = Benchmark(
     name="density_self_influence_gpu",
     claim="On one H200 the exact self-influence of 1,000,000 samples in 64 dimensions takes at most 3 times "
     "as long as its products alone would at the peak rate, by kernels and by nearest neighbours, within a "
-    f"memory budget of {BUDGET_GIB} GiB.",
+    "memory budget of 16 GiB.",
     goal={
         "times the floor, KDE": at_most(3),
         "times the floor, k-NN": at_most(3),
