@@ -27,7 +27,7 @@ import proponent
 from proponent.storage import write_json
 
 RESULTS = Path(__file__).parent / "results"
-PEERS = ("torch", "numpy", "captum")
+PEERS = ("torch", "numpy", "scikit-learn", "captum")
 
 
 @dataclass(frozen=True)
