@@ -39,7 +39,7 @@ class CovarianceType:
         Raises:
             ValueError: It has another shape than it must.
         """
-        found, shape = np.asarray(array, dtype=np.float64), self.shape(components, dimension)
+        found, shape = np.array(array, dtype=np.float64, order="C"), self.shape(components, dimension)
         if found.shape != shape:
             raise ValueError(
                 f'`{name}` must have the shape {shape} for `covariance_type="{self.name}"`, '

@@ -127,7 +127,9 @@ def resumed(
     Raises:
         ValueError: They are no mixture's.
     """
-    weights, means = (np.asarray(given[name], dtype=np.float64) for name in ("weights_init", "means_init"))
+    weights, means = (
+        np.array(given[name], dtype=np.float64, order="C") for name in ("weights_init", "means_init")
+    )
     if weights.shape != (components,) or not (weights > 0).all() or abs(weights.sum() - 1) > _SUMS:
         raise ValueError(
             f"`weights_init` must be {components} positive numbers that sum to 1, got {weights.tolist()}."
