@@ -31,7 +31,7 @@ _SPARE = 3
 _SAFE = 1e140
 # On a CPU and on a GPU. Products and members that fit a CPU's cache are read from it, and more queries at a
 # time gain nothing; a GPU wants more work at a time.
-_ROOM, _QUERIES_AT_ONCE = (2 << 20, 1 << 30), (1 << 10, 1 << 13)
+_ROOM, _QUERIES_AT_ONCE = (4 << 20, 1 << 30), (1 << 10, 1 << 13)
 # A group's bound, as float64, and what selecting takes: its copy, values and positions.
 _BYTES_A_GROUP = 32
 
