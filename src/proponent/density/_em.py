@@ -64,7 +64,8 @@ def maximised(
     Raises:
         NoMaximumError: A component collapses onto too few samples, or vanishes.
     """
-    here, rate, wait, step = _State.at(mixture, samples, place), math.inf, 0, 0
+    here, wait, step = _State.at(mixture, samples, place), 0, 0
+    rate = 0.0  # at which the gradient shrinks; not known before the first step
     spread = _spread(mixture, samples)
     while here.norm > tol and step < max_iter:
         step += 1
@@ -143,9 +144,9 @@ def _newton(here: _State, samples: Tensor, place: Place) -> _State | None:
 def _newton_pays(here: _State, rate: float, tol: float, place: Place) -> bool:
     """Whether the steps of EM that remain, at the rate of the last, cost more than a few of Newton's."""
     mixture = here.mixture
-    if here.norm > _NEAR or len(mixture.weights) == 1 or not has_room(mixture, place):
+    if rate == 0 or here.norm > _NEAR or len(mixture.weights) == 1 or not has_room(mixture, place):
         return False
-    remaining = math.log(tol / here.norm) / math.log(rate) if 0 < rate < 1 else math.inf
+    remaining = math.log(tol / here.norm) / math.log(rate) if rate < 1 else math.inf
     return remaining > 3 * _newton_cost(mixture)
 
 
