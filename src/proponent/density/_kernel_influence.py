@@ -3,7 +3,10 @@ r"""What leaving a sample out takes from the logarithm of a weighted mean of ker
 With a sample's share of all weight, $\omega_i = w_i / \sum_j w_j$, and its share of a query's sum,
 $r_i = w_i K_i(z) / \sum_j w_j K_j(z)$,
 
-$$S(x_i, z) = \log (1 - \omega_i) - \log (1 - r_i).$$
+$$S(x_i, z) = \log (1 - \omega_i) - \log (1 - r_i)
+    = -\log \Big( 1 + \frac{\omega_i - r_i}{1 - \omega_i} \Big),$$
+
+of which the last form keeps its digits where the two shares are about equal.
 
 One sample a query at most has $r > 1/2$, and owns it. Where nothing else is near, $1 - r$ would have no digit
 left, so for owners it is the sum of all other shares; where these are no numbers any more, it is the
@@ -19,8 +22,6 @@ from torch import Tensor
 from proponent.density._log_sum import Sums, log_sums, powers, tile_for
 from proponent.density._pairs import Kernels, Pairs, Without, slices, tile_shape
 
-# Added to shares, beside which it is nothing: log1p takes twice as long for numbers that are much smaller.
-_LEAST = 1e-35
 # Below it, a sum of shares may have lost some that underflowed.
 _SMALL = {torch.float64: 2.0**-400, torch.float32: 2.0**-40}
 
@@ -73,15 +74,20 @@ def _fill_columns(
     for rows in parts:
         sums.append(powers(pairs, rows, total.levels, buffer[: rows.stop - rows.start], out[rows]))
         total = total.plus(sums[-1])
-    before, least = remaining.to(out.dtype)[:, None], _least(kernels, out.dtype)[:, None]
-    owners = torch.full((len(queries),), -1, device=out.device)
-    rest = torch.zeros_like(total.relative)
+    # ω / (1 − ω) and 1 / (1 − ω)
+    odds, growth = (make(-remaining).to(out.dtype)[:, None] for make in (torch.expm1, torch.exp))
+    owners, rest = torch.full((len(queries),), -1, device=out.device), torch.zeros_like(total.relative)
+    logs = total.logs
     for rows, part in zip(parts, sums, strict=True):
-        tile, scale = out[rows], (part.levels - total.logs).exp2()
+        tile, scale = out[rows], (part.levels - logs).exp2()
         rest += _shares_of_others(tile, scale, part.relative, rows.start, owners)
-        torch.addcmul(_of(least, rows), tile, -scale.to(tile.dtype), out=tile)  # −r
-        torch.sub(_of(before, rows), tile.log1p_(), out=tile)
-    _score_owners(kernels, pairs, remaining, total.logs, rest, owners, out)
+        if len(growth) == len(out):
+            tile *= growth[rows]
+        else:
+            scale = scale * growth[0]
+        torch.addcmul(_of(odds, rows), tile, -scale.to(tile.dtype), out=tile)  # (ω − r) / (1 − ω)
+        tile.log1p_().neg_()
+    _score_owners(kernels, pairs, remaining, logs, rest, owners, out)
 
 
 def _shares_of_others(
@@ -125,13 +131,6 @@ def _score_owners(
         losses[rest[owned] < _SMALL[out.dtype]] = log(2) * (others - logs[lost])
     scores = remaining.expand(len(out))[owners[owned]] - losses
     out[owners[owned], owned] = scores.where(losses > -torch.inf, torch.inf).to(out.dtype)
-
-
-def _least(kernels: Kernels, dtype: torch.dtype) -> Float[Tensor, " m"]:
-    """What is added to −r, of each sample or one for all: nothing where a share must be 0."""
-    if kernels.log_weights is None:
-        return torch.full((1,), -_LEAST, dtype=dtype, device=kernels.points.device)
-    return (kernels.log_weights > -torch.inf).to(dtype) * -_LEAST
 
 
 def _of(column: Float[Tensor, "m 1"], rows: slice) -> Float[Tensor, "r 1"]:

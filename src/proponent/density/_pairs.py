@@ -26,9 +26,10 @@ _UNIT = sqrt(log(2))
 _TOLERANCES = {torch.float64: 1e-10, torch.float32: 1e-2}
 # Of points that are centred at a time.
 _NUMBERS_AT_ONCE = 1 << 18
-# A tile that fits a CPU's second cache, and one that keeps a GPU busy.
-_TILE_CPU, _TILE_GPU = 4 << 20, 256 << 20
-_QUERIES_CPU, _QUERIES_GPU = 1024, 8192
+# Numbers in a tile, and points on its sides: what stays in a CPU's caches, and what keeps a GPU busy.
+_TILE = {"cpu": 1 << 19, "cuda": 1 << 25}
+_SAMPLES = {"cpu": 1 << 12, "cuda": 1 << 17}
+_QUERIES = {"cpu": 1 << 10, "cuda": 1 << 13}
 
 
 class Pairs(ABC):
@@ -252,9 +253,8 @@ def slices(count: int, size: int) -> Iterator[slice]:
 
 def tile_shape(kernels: Kernels, q: int) -> tuple[int, int]:
     """How many samples and queries to take at a time, at least one of each."""
-    place, (n, d) = kernels.place, kernels.points.shape
-    on_gpu = place.device.type == "cuda"
-    share, factor = place.budget // 4 // 8, 3 * (d + 2)  # of the budget; what is held of a point on the way
-    columns = max(1, min(q, _QUERIES_GPU if on_gpu else _QUERIES_CPU, share // factor))
-    rows = min(share, (_TILE_GPU if on_gpu else _TILE_CPU) // 8) // (columns + factor)
-    return max(1, min(n, rows)), columns
+    (n, d), device = kernels.points.shape, "cuda" if kernels.place.device.type == "cuda" else "cpu"
+    share, factor = kernels.place.budget // 4 // 8, 3 * (d + 2)  # what is held of a point on the way
+    columns = max(1, min(q, _QUERIES[device], share // factor))
+    rows = min(n, _SAMPLES[device], _TILE[device] // columns, share // (columns + factor))
+    return max(1, rows), columns
