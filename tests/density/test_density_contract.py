@@ -27,9 +27,10 @@ ESTIMATORS = {
     "mixture": lambda **place: pp.density.GaussianMixture(3, **place),
 }
 
-pytestmark = pytest.mark.parametrize("make", ESTIMATORS.values(), ids=ESTIMATORS)
+every_estimator = pytest.mark.parametrize("make", ESTIMATORS.values(), ids=ESTIMATORS)
 
 
+@every_estimator
 def test_the_verbs_give_scores(make):
     estimator = make().fit(SAMPLES)
     scores, own = estimator.influence(QUERIES), estimator.self_influence()
@@ -41,6 +42,7 @@ def test_the_verbs_give_scores(make):
     assert np.isfinite(scores.values).all()
 
 
+@every_estimator
 def test_self_influence_is_the_influence_on_oneself(make):
     estimator = make().fit(SAMPLES)
     assert_allclose(
@@ -48,6 +50,7 @@ def test_self_influence_is_the_influence_on_oneself(make):
     )
 
 
+@every_estimator
 def test_the_order_of_the_samples_does_not_matter(make):
     order = np.random.default_rng(3).permutation(40)
     first, second = make().fit(SAMPLES), make().fit(SAMPLES[order])
@@ -59,6 +62,7 @@ def test_the_order_of_the_samples_does_not_matter(make):
     )
 
 
+@every_estimator
 def test_a_small_budget_gives_the_same_scores(make):
     whole, chunks = make().fit(SAMPLES), make(memory_budget=3000).fit(SAMPLES)
     assert_allclose(chunks.influence(QUERIES).values, whole.influence(QUERIES).values, rtol=1e-12, atol=1e-14)
@@ -66,6 +70,7 @@ def test_a_small_budget_gives_the_same_scores(make):
     assert_allclose(chunks.score_samples(QUERIES), whole.score_samples(QUERIES), rtol=1e-12)
 
 
+@every_estimator
 @pytest.mark.parametrize("memory_budget", [None, 1000])
 def test_the_strongest_are_those_of_the_whole_matrix(make, memory_budget):
     estimator = make(memory_budget=memory_budget).fit(SAMPLES)
@@ -76,6 +81,7 @@ def test_the_strongest_are_those_of_the_whole_matrix(make, memory_budget):
     assert (top.proponents(1).ids == whole.proponents(1).ids).all()
 
 
+@every_estimator
 def test_ids_are_kept(make):
     estimator = make().fit(SAMPLES)
     ids = [f"sample {i}" for i in range(40)]
@@ -89,6 +95,7 @@ def test_ids_are_kept(make):
         estimator.influence(QUERIES, query_ids=[0] * 8)
 
 
+@every_estimator
 def test_single_precision_is_near(make):
     exact, rounded = make().fit(SAMPLES), make(precision="float32").fit(SAMPLES)
     assert_allclose(rounded.influence(QUERIES).values, exact.influence(QUERIES).values, rtol=2e-3, atol=2e-5)
@@ -96,6 +103,7 @@ def test_single_precision_is_near(make):
     assert rounded.influence(QUERIES).facts["precision"] == "float32"
 
 
+@every_estimator
 def test_scores_can_be_saved(make, tmp_path):
     scores = make().fit(SAMPLES).influence(QUERIES)
     read = pp.Scores.load(scores.save(tmp_path / "scores.npy"))
@@ -103,6 +111,7 @@ def test_scores_can_be_saved(make, tmp_path):
     assert dict(read.facts) == dict(scores.facts)
 
 
+@every_estimator
 def test_estimators_can_be_cloned_and_pickled(make):
     fitted = make(memory_budget="1 MB").fit(SAMPLES)
     again = pickle.loads(pickle.dumps(fitted))
@@ -110,23 +119,27 @@ def test_estimators_can_be_cloned_and_pickled(make):
     assert clone(fitted).get_params()["memory_budget"] == "1 MB"
 
 
+@every_estimator
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"precision": "half"}, "`precision` must be one of float64, float32, got 'half'"),
         ({"memory_budget": "lots"}, "`memory_budget` must be a number of bytes"),
+        ({"device": "gpu"}, '`device` must be such as "cpu" or "cuda", got .gpu.'),
+        ({"device": "meta"}, '`device` must be such as "cpu" or "cuda", got "meta"'),
         ({"device": "cuda"}, '`device` is "cuda", but torch sees no GPU'),
     ],
 )
 def test_a_place_that_is_not_there(make, change, message):
     import torch
 
-    if "device" in change and torch.cuda.is_available():
+    if change.get("device") == "cuda" and torch.cuda.is_available():
         pytest.skip("there is a GPU")
     with pytest.raises(ValueError, match=message):
         make(**change).fit(SAMPLES)
 
 
+@every_estimator
 def test_before_it_is_fitted(make):
     with pytest.raises(NotFittedError):
         make().influence(QUERIES)
@@ -134,6 +147,7 @@ def test_before_it_is_fitted(make):
         make().self_influence()
 
 
+@every_estimator
 @pytest.mark.parametrize(
     ("queries", "message"),
     [
@@ -153,12 +167,31 @@ def test_queries_that_can_not_be_used(make, queries, message):
             ask(queries)
 
 
+@every_estimator
 @pytest.mark.parametrize("top", [0, 41])
 def test_a_top_that_is_not_there(make, top):
     with pytest.raises(ValueError, match=f"`top` must be between 1 and the 40 samples, got {top}"):
         make().fit(SAMPLES).influence(QUERIES, top=top)
 
 
-def test_one_sample_leaves_nothing(make):
-    with pytest.raises(ValueError, match="sample"):
-        make().fit(SAMPLES[:1]).self_influence()
+@pytest.mark.parametrize("estimator", [pp.density.KernelDensity(), pp.density.KNNDensity(1)])
+def test_where_nothing_would_be_left(estimator):
+    estimator.fit(SAMPLES[:1])
+    assert estimator.score_samples(QUERIES).shape == (8,)
+    for ask in (estimator.self_influence, lambda: estimator.influence(QUERIES)):
+        with pytest.raises(ValueError, match=r"at least 2 samples|less than the 1 samples, as one"):
+            ask()
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (pp.density.KNNDensity(4), "`k` must be at most the 1 samples, got 4"),
+        (pp.density.SphericalMixture(), "cluster 0 has 1 sample"),
+        (pp.density.SphericalMixture(3), "`n_clusters` must be at most the 1 samples, got 3"),
+        (pp.density.GaussianMixture(), "must have at least 2 samples for a mixture, got 1 sample"),
+    ],
+)
+def test_where_one_sample_is_no_estimate(estimator, message):
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(SAMPLES[:1])

@@ -28,7 +28,8 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     $$S(x_i, z) = \log p(z; X) - \log p(z; X_{-i}),$$
 
-    so that a positive score is a proponent, as everywhere in this library; the unit is nats.
+    exactly or to first order, as the estimator says. A positive score is a proponent, as everywhere in this
+    library; the unit is nats.
 
     Attributes:
         samples_: The samples that it was fitted to, ``[n, d]``.

@@ -43,7 +43,8 @@ def from_sklearn(
     Returns:
         The estimator of this room with the same samples and parameters. A mixture is moved from where
         scikit-learn's steps ended to the optimum nearby, without ``reg_covar``, as the influence is that of
-        an optimum. Compare ``means_`` to see how far.
+        an optimum; its ``moved_`` says how far. How it was found, such as ``random_state`` and ``tol``, is
+        not taken over.
 
     Raises:
         TypeError: It is another kind of estimator.

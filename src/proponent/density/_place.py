@@ -37,7 +37,12 @@ class Place:
         """
         if precision not in PRECISIONS:
             raise ValueError(f"`precision` must be one of {', '.join(PRECISIONS)}, got {precision!r}.")
-        place = torch.device("cpu" if device is None else device)
+        try:
+            place = torch.device("cpu" if device is None else device)
+        except RuntimeError as error:
+            raise ValueError(f'`device` must be such as "cpu" or "cuda", got {device!r}.') from error
+        if place.type not in ("cpu", "cuda"):
+            raise ValueError(f'`device` must be such as "cpu" or "cuda", got "{place}".')
         if place.type == "cuda" and not torch.cuda.is_available():
             raise ValueError(f'`device` is "{device}", but torch sees no GPU. Leave it out to use the CPU.')
         budget = default_budget(place) if memory_budget is None else parse_bytes(memory_budget)
