@@ -1,4 +1,10 @@
-"""Self-influence of 1,000,000 samples in 64 dimensions by kernels and by nearest neighbours, on one GPU."""
+"""Self-influence of 1,000,000 samples in 64 dimensions by kernels and by nearest neighbours, on one GPU.
+
+The floor counts the products of all ordered pairs, as the estimators form them: 0.388 s for the kernels, and
+0.129 s for the nearest neighbours. As a pair's product is the same in either order, half of that would do for
+the products: 0.194 s and 0.065 s. The kernels' floor would then be their powers of two, 0.239 s for all
+ordered pairs, or 0.120 s if these are shared as well, and so 0.194 s.
+"""
 
 import math
 import sys

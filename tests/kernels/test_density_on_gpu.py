@@ -6,6 +6,7 @@ import torch
 from kernel_cases import INTERPRETED
 
 from proponent.density import KernelDensity, KNNDensity
+from proponent.density._bring import bring
 
 if INTERPRETED:
     pytest.skip("needs a GPU, where estimators call kernels", allow_module_level=True)
@@ -53,6 +54,12 @@ def test_kernels_so_narrow_that_products_would_not_do():
     on_gpu = KernelDensity(1e-3, device="cuda", precision="float32").fit(samples)
     on_cpu = KernelDensity(1e-3).fit(samples)
     np.testing.assert_allclose(on_gpu.self_influence().values, on_cpu.self_influence().values, rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(7, 3), (1_000_003, 9), (3, 3_000_000)])
+def test_arrays_arrive_as_they_are(shape):
+    array = np.random.default_rng(0).normal(size=shape)
+    np.testing.assert_array_equal(bring(array, torch.device("cuda")).cpu().numpy(), array)
 
 
 @pytest.mark.parametrize("kind", ["nearest", "kernels"])

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
+from proponent.density._bring import bring
 from proponent.density._density import Density
 from proponent.density._nearest import nearest, nearest_by_parts
 from proponent.density._place import Place
@@ -135,7 +136,7 @@ class KNNDensity(Density):
 
     def _bring(self, points: FloatArray, place: Place) -> Float[Tensor, "q d"]:
         # In single precision points that differ could become equal, and R_k = 0.
-        return torch.as_tensor(points, device=place.device)
+        return bring(points, place.device)
 
     def _checked_k(self) -> int:
         """The k that was asked for, which can change after the fit.

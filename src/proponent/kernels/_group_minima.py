@@ -13,6 +13,9 @@ Samples are laid out so that those which meet a slot one after the other are a g
 order. A sum of w products is wrong by less than a share of $(w + 32)\, 2^{-22}$ of $(|\hat x|^2 + |\hat
 z|^2) / 2$, also where a GPU cuts off what it adds to the size of the largest term; that is twice what is
 needed, and covers the rounding of whatever is made of it.
+
+Of each minimum, $\hat D^2 / 2$ is written, rounded down to 16 bits: 8 of the exponent and 8 behind the point.
+A lower bound it stays, and half as much is written and read.
 """
 
 from dataclasses import dataclass
@@ -21,11 +24,11 @@ from typing import Any
 import torch
 import triton
 import triton.language as tl
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int16
 from torch import Tensor
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from proponent.kernels._half_points import parts_of, width_of
+from proponent.kernels._round_points import SLACK, Rounded, round_points
 
 GROUP = 32  # samples
 SLOTS = 32  # groups that a program follows at a time
@@ -33,32 +36,11 @@ BLOCK = GROUP * SLOTS  # samples, of which each slot meets as many
 ROWS, QUERIES = 64, 128
 _DEPTH = 64
 _WARPS, _STAGES = 4, 3
-# Above the rounding of square roots, norms, and squares.
-SLACK = 2.0**-20
-# Above what a GPU takes for zero; next to it every number of float16 is large.
-_TINY = 2.0**-100
+# Of a number that is not negative, the sign and the last bits are left out: so many.
+DROPPED = 15
 # Groups that were rounded by more than so many times the middle one's error give no upper bound: a few far
 # samples should not blur it.
 _BLURRED = 4
-
-
-@dataclass(frozen=True)
-class Rounded:
-    """Points as the products see them, and how far from there they are, in one unit.
-
-    Attributes:
-        halves: The rounded points, ``[rows, width]``; zeros follow the last up to a whole tile.
-        squares: |x̂|²/2, ``[rows]``.
-        errors: An upper bound of |x − x̂|, ``[rows]``.
-    """
-
-    halves: Tensor
-    squares: Tensor
-    errors: Tensor
-
-    def take(self, rows: Int[Tensor, " m"]) -> "Rounded":
-        """Some of them."""
-        return Rounded(self.halves[rows], self.squares[rows], self.errors[rows])
 
 
 @dataclass(frozen=True)
@@ -70,17 +52,19 @@ class Groups:
         squares: |x̂|²/2; infinite where there is no sample.
         allowances: By how much the rounding of sums may have changed h, but for the query's part.
         errors: The largest |x − x̂| of each group.
+        filled: How many groups have samples; the others follow.
     """
 
     halves: Tensor
     squares: Tensor
     allowances: Tensor
     errors: Tensor
+    filled: int
 
     @property
     def bytes(self) -> int:
         """What they take, while they are made."""
-        return 2 * (self.halves.nbytes + self.squares.nbytes)
+        return 2 * self.halves.nbytes + 3 * self.squares.nbytes
 
 
 def share_of(width: int) -> float:
@@ -90,7 +74,7 @@ def share_of(width: int) -> float:
 
 def round_queries(queries: Float[Tensor, "q d"], centre: Float[Tensor, " d"], unit: float) -> Rounded:
     """Round queries in the unit of the samples."""
-    return _round(queries, centre, unit, QUERIES)
+    return round_points(queries, centre, unit, QUERIES)
 
 
 def group_samples(samples: Float[Tensor, "n d"], centre: Float[Tensor, " d"], unit: float) -> Groups:
@@ -101,19 +85,19 @@ def group_samples(samples: Float[Tensor, "n d"], centre: Float[Tensor, " d"], un
         centre: Close to their mean, so that little is lost; the queries' as well.
         unit: A power of two by which no coordinate of a sample or query, once centred, exceeds 2^15.
     """
-    points = _round(samples, centre, unit, BLOCK)
+    points = round_points(samples, centre, unit, BLOCK)
     largest, errors = (part.view(-1, GROUP).amax(1) for part in (points.squares, points.errors))
     points.squares[len(samples) :] = torch.inf
     order, width = _order().to(samples.device), points.halves.shape[1]
     halves = points.halves.view(-1, BLOCK, width)[:, order].flatten(0, 1)
     squares = points.squares.view(-1, BLOCK)[:, order].flatten()
-    return Groups(halves, squares, largest * share_of(width), errors)
+    return Groups(halves, squares, largest * share_of(width), errors, triton.cdiv(len(samples), GROUP))
 
 
 def fused_group_minima(
     queries: Rounded, groups: Groups, segments: int
-) -> tuple[Float[Tensor, "g rows"], Float[Tensor, "c rows"]]:
-    """Compute the smallest h of each group, and bound distances from above.
+) -> tuple[Int16[Tensor, "g rows"], Float[Tensor, "c rows"]]:
+    """Compute the smallest D̂²/2 of each group, and bound distances from above.
 
     Args:
         queries: From `round_queries`.
@@ -121,13 +105,14 @@ def fused_group_minima(
         segments: In how many parts the samples are gone through, by programs of their own.
 
     Returns:
-        A number for each group of `GROUP` consecutive samples; and for each of ``SLOTS * segments`` classes
+        A number for each group of `GROUP` consecutive samples, of which `opened` makes what it stands for:
+        D̂²/2 less a share of it that is under 2^-8; and for each of ``SLOTS * segments`` classes
         of samples an upper bound of the distance to the nearest of them. No sample is in two classes. Where
         there are no samples, there is infinity. Columns are queries; what follows the last means nothing.
     """
     rows, count = len(queries.halves), len(groups.errors)
     blocks, width = count // SLOTS, groups.halves.shape[1]
-    minima = torch.empty(count, rows, device=groups.halves.device)
+    minima = torch.empty(count, rows, dtype=torch.int16, device=groups.halves.device)
     highest = torch.empty(segments * SLOTS, rows, device=groups.halves.device)
     blur = groups.errors.median() * _BLURRED
     describe: Any = TensorDescriptor.from_tensor
@@ -139,7 +124,7 @@ def fused_group_minima(
         describe(highest, [SLOTS, QUERIES]),
         groups.squares,
         groups.allowances.masked_fill(groups.errors > blur, torch.inf),
-        queries.squares * (1 + share_of(width)),
+        queries.squares,
         queries.errors + blur,
         blocks,
         triton.cdiv(blocks, segments),
@@ -149,27 +134,18 @@ def fused_group_minima(
         QUERIES=QUERIES,
         SLOTS=SLOTS,
         TILES=BLOCK // ROWS,
+        SHARE=share_of(width),
         SLACK=SLACK,
+        DROPPED=DROPPED,
         num_warps=_WARPS,
         num_stages=_STAGES,
     )
     return minima, highest
 
 
-def _round(points: Float[Tensor, "n d"], centre: Float[Tensor, " d"], unit: float, tile: int) -> Rounded:
-    """Round points in float64, and measure what it did to them."""
-    n, d = points.shape
-    rows = triton.cdiv(n, tile) * tile
-    halves = torch.zeros(rows, width_of(d), dtype=torch.float16, device=points.device)
-    squares, errors = torch.zeros(2, rows, device=points.device)
-    for part in parts_of(points):
-        x = (points[part].double() - centre.double()) / unit
-        halves[part, :d] = x
-        rounded = halves[part, :d].double()
-        squares[part] = rounded.square().sum(1) / 2
-        # Centring rounds as well, in float64.
-        errors[part] = (x - rounded).norm(dim=1) * (1 + SLACK) + x.norm(dim=1) * 2.0**-50 + _TINY
-    return Rounded(halves, squares, errors)
+def opened(minima: Int16[Tensor, "g rows"]) -> Float[Tensor, "g rows"]:
+    """Make numbers of the 16 bits that are left of them."""
+    return ((minima.int() & 0xFFFF) << DROPPED).view(torch.float32)
 
 
 def _order() -> Tensor:
@@ -186,12 +162,14 @@ def _order() -> Tensor:
 def _kernel(
     samples, queries, minima, highest, squares, allowances, q_squares, q_errors, blocks, blocks_each,
     WIDTH: tl.constexpr, DEPTH: tl.constexpr, ROWS: tl.constexpr, QUERIES: tl.constexpr,
-    SLOTS: tl.constexpr, TILES: tl.constexpr, SLACK: tl.constexpr,
+    SLOTS: tl.constexpr, TILES: tl.constexpr, SHARE: tl.constexpr,
+    SLACK: tl.constexpr, DROPPED: tl.constexpr,
 ):  # fmt: skip
     """Go through one segment of the samples, for one tile of queries."""
     first = tl.program_id(0) * QUERIES
     start = tl.program_id(1) * blocks_each
     slot = tl.arange(0, SLOTS)
+    query = first + tl.arange(0, QUERIES)
     z = queries.load([first, 0]).T
     M = tl.full((SLOTS, QUERIES), float("inf"), tl.float32)
     U = tl.full((SLOTS, QUERIES), float("inf"), tl.float32)
@@ -209,10 +187,10 @@ def _kernel(
         M = tl.minimum(M, tl.reshape(tl.min(tl.min(h, 2), 0), (SLOTS, QUERIES)))
         if tile % TILES == TILES - 1:
             group = tile // TILES * SLOTS
-            minima.store([group, first], M)
+            half_square = tl.maximum(M + tl.load(q_squares + query)[None, :], 0.0)
+            minima.store([group, first], (half_square.to(tl.int32, bitcast=True) >> DROPPED).to(tl.int16))
             U = tl.minimum(U, M + tl.load(allowances + group + slot)[:, None])
             M = tl.full((SLOTS, QUERIES), float("inf"), tl.float32)
-    query = first + tl.arange(0, QUERIES)
-    D2 = 2 * (U + tl.load(q_squares + query)[None, :])
+    D2 = 2 * (U + tl.load(q_squares + query)[None, :] * (1 + SHARE))
     high = (tl.sqrt(tl.maximum(D2, 0.0)) + tl.load(q_errors + query)[None, :]) * (1 + SLACK)
     highest.store([tl.program_id(1) * SLOTS, first], high)

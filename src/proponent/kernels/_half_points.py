@@ -11,7 +11,6 @@ from torch import Tensor
 EXPONENT = 15
 # Float64 numbers are made of points on the way, so many at a time.
 _NUMBERS_AT_ONCE = 1 << 20
-BYTES_ON_THE_WAY = 5 * 8 * _NUMBERS_AT_ONCE
 
 
 def unit_of(points: Float[Tensor, "n d"], centre: Float[Tensor, " d"]) -> float:

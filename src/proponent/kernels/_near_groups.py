@@ -1,22 +1,25 @@
 r"""Which groups of samples can lie near each query.
 
 The radius of a query is one within which there are as many samples as are asked for. A group can hold one of
-these only if its smallest $h$ (see `_group_minima`) is small enough: from $D \le R$ follows
+these only if its smallest $\hat D$ (see `_group_minima`) is small enough: from $D \le R$ follows
 
-$$2 h + |\hat z|^2 = \hat D^2 \le (R + |x - \hat x| + |z - \hat z|)^2.$$
+$$\hat D^2 \le (R + |x - \hat x| + |z - \hat z|)^2.$$
 """
 
 import torch
 import triton
 import triton.language as tl
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Int16
 from torch import Tensor
 
-from proponent.kernels._group_minima import SLACK, Groups, Rounded, share_of
+from proponent.kernels._group_minima import DROPPED, Groups, share_of
+from proponent.kernels._round_points import SLACK, Rounded
 
 _QUERIES = 32
 _CLASSES = 256
-_GROUPS, _GROUPS_EACH = 64, 2048
+# Groups that are tested at a time are the bits of a number.
+_QUERIES_LISTED, _GROUPS, _GROUPS_EACH = 64, 32, 2048
+_WARPS = 1
 
 
 def fused_radii(highest: Float[Tensor, "c rows"], count: int) -> Float[Tensor, " rows"]:
@@ -35,7 +38,7 @@ def fused_radii(highest: Float[Tensor, "c rows"], count: int) -> Float[Tensor, "
 
 
 def fused_near_groups(
-    minima: Float[Tensor, "g rows"],
+    minima: Int16[Tensor, "g rows"],
     radii: Float[Tensor, " rows"],
     queries: Rounded,
     groups: Groups,
@@ -53,14 +56,16 @@ def fused_near_groups(
     Returns:
         The groups, and how many there are for each query, with those for which there was no room.
     """
-    count, rows = minima.shape
+    rows = minima.shape[1]
     lists = torch.empty(rows, room, dtype=torch.int32, device=minima.device)
     counts = torch.zeros(rows, dtype=torch.int32, device=minima.device)
     reaches = radii + queries.errors
-    squares = queries.squares * (1 - share_of(groups.halves.shape[1]))
-    _list[(triton.cdiv(rows, _QUERIES), triton.cdiv(count, _GROUPS_EACH))](
-        minima, reaches, squares, groups.errors, groups.allowances, lists, counts, rows, count, room,
-        QUERIES=_QUERIES, GROUPS=_GROUPS, EACH=_GROUPS_EACH, SLACK=SLACK, num_warps=4,
+    own_allowances = queries.squares * share_of(groups.halves.shape[1])
+    _list[(triton.cdiv(rows, _QUERIES_LISTED), triton.cdiv(groups.filled, _GROUPS_EACH))](
+        minima, reaches, own_allowances, groups.errors, groups.allowances, lists, counts,
+        rows, groups.filled, room,
+        QUERIES=_QUERIES_LISTED, GROUPS=_GROUPS, EACH=_GROUPS_EACH, SLACK=SLACK, DROPPED=DROPPED,
+        num_warps=_WARPS,
     )  # fmt: skip
     return lists, counts
 
@@ -88,28 +93,32 @@ def _select(highest, radii, rows, classes, count, QUERIES: tl.constexpr, CLASSES
 
 @triton.jit
 def _list(
-    minima, reaches, squares, errors, allowances, lists, counts, rows, groups, room,
+    minima, reaches, own_allowances, errors, allowances, lists, counts, rows, groups, room,
     QUERIES: tl.constexpr, GROUPS: tl.constexpr, EACH: tl.constexpr, SLACK: tl.constexpr,
+    DROPPED: tl.constexpr,
 ):  # fmt: skip
-    """Go through some groups of a few queries; those near draw their places one by one, as most are far."""
+    """Go through some groups of a few queries, 32 of them as the bits of a number, which is mostly 0."""
     query = tl.program_id(0) * QUERIES + tl.arange(0, QUERIES)
     inside = query < rows
     reach = tl.load(reaches + query, mask=inside, other=0.0)[None, :]
-    square = tl.load(squares + query, mask=inside, other=0.0)[None, :]
-    own = lists + query[None, :].to(tl.int64) * room
+    own_allowance = tl.load(own_allowances + query, mask=inside, other=0.0)[None, :]
+    own = lists + query.to(tl.int64) * room
     first = tl.program_id(1) * EACH
+    member = tl.arange(0, GROUPS)
     for start in range(first, tl.minimum(first + EACH, groups), GROUPS):
-        g = start + tl.arange(0, GROUPS)
-        h = tl.load(
-            minima + g[:, None].to(tl.int64) * rows + query[None, :],
-            mask=(g < groups)[:, None] & inside[None, :],
-            other=float("inf"),
-        )
-        R = reach + tl.load(errors + g, mask=g < groups, other=0.0)[:, None]
-        allowance = tl.load(allowances + g, mask=g < groups, other=0.0)[:, None]
-        # Infinity is within an infinite reach, but stands for groups without samples.
-        near = (h <= R * R * ((1 + SLACK) / 2) + allowance - square) & (h < float("inf"))
-        if tl.max(tl.max(near.to(tl.int32), 1), 0) > 0:
-            own_count = counts + query[None, :] + tl.zeros_like(g)[:, None]
-            at = tl.atomic_add(own_count, 1, mask=near, sem="relaxed")
-            tl.store(own + at, g[:, None] + tl.zeros_like(at), mask=near & (at < room))
+        there = start + member < groups
+        tile = minima + (start + member).to(tl.int64)[:, None] * rows + query[None, :]
+        # What isn't there opens as no number, and isn't near.
+        bits = tl.load(tile, mask=there[:, None] & inside[None, :], other=-1)
+        half_square = ((bits.to(tl.int32) & 0xFFFF) << DROPPED).to(tl.float32, bitcast=True)
+        R = reach + tl.load(errors + start + member, mask=there, other=0.0)[:, None]
+        allowance = tl.load(allowances + start + member, mask=there, other=0.0)[:, None]
+        near = half_square <= R * (R * ((1 + SLACK) / 2)) + (allowance + own_allowance)
+        word = tl.sum(near.to(tl.int32) << member[:, None], 0)
+        while tl.max((word != 0).to(tl.int32), 0) > 0:
+            lowest = word & -word
+            # It is a power of two, perhaps with a sign; its exponent, as float32, says which.
+            place = ((lowest.to(tl.float32).to(tl.int32, bitcast=True) >> 23) & 0xFF) - 127
+            at = tl.atomic_add(counts + query, 1, mask=word != 0, sem="relaxed")
+            tl.store(own + at, start + place, mask=(word != 0) & (at < room))
+            word = word & (word - 1)

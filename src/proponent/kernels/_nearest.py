@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import torch
 import triton
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Int16
 from torch import Tensor
 
 from proponent.kernels._group_minima import (
@@ -17,14 +17,13 @@ from proponent.kernels._group_minima import (
     QUERIES,
     SLOTS,
     Groups,
-    Rounded,
     fused_group_minima,
     group_samples,
     round_queries,
 )
-from proponent.kernels._half_points import BYTES_ON_THE_WAY
 from proponent.kernels._near_groups import fused_near_groups, fused_radii
 from proponent.kernels._near_samples import fused_near_samples
+from proponent.kernels._round_points import Rounded
 
 Found = tuple[Float[Tensor, "q count"], Int[Tensor, "q count"]]
 
@@ -34,6 +33,8 @@ _CLASSES = 8
 _SEGMENTS = 8
 # Above the rounding of a radius, and of squares of differences.
 _SLACK, _TINY = 2.0**-18, 1e-300
+# What is held of a query, beside what grows with something.
+_BYTES_A_QUERY = 128
 # What is held of a kept sample while they are put in order.
 _BYTES_KEPT = 96
 
@@ -61,12 +62,9 @@ def fused_nearest(
         equal distances the lowest first.
     """
     groups = group_samples(samples, centre, unit)
-    search = _Search(samples, groups, count, unit, budget - groups.bytes - BYTES_ON_THE_WAY)
+    search = _Search(samples, groups, count, centre, unit, budget - groups.bytes)
     for part in search.parts(len(queries)):
-        own = queries[part]
-        rounded = round_queries(own, centre, unit)
-        minima, highest = fused_group_minima(rounded, groups, search.segments)
-        yield part, search.within(own, rounded, minima, fused_radii(highest, count), search.rooms)
+        yield part, search(queries[part])
 
 
 @dataclass(frozen=True)
@@ -76,8 +74,14 @@ class _Search:
     samples: Float[Tensor, "n d"]
     groups: Groups
     count: int
+    centre: Float[Tensor, " d"]
     unit: float
     budget: int
+
+    def __call__(self, queries: Float[Tensor, "q d"]) -> Found:
+        rounded = round_queries(queries, self.centre, self.unit)
+        minima, highest = fused_group_minima(rounded, self.groups, self.segments)
+        return self.within(queries, rounded, minima, fused_radii(highest, self.count), self.rooms)
 
     @property
     def segments(self) -> int:
@@ -91,9 +95,10 @@ class _Search:
 
     def parts(self, q: int) -> Iterator[slice]:
         """As many queries at a time as the budget has room for, about the same number each time."""
-        group_room, sample_room = self.rooms
-        row = 4 * (len(self.groups.errors) + self.segments * SLOTS + group_room) + _BYTES_KEPT * sample_room
-        most = max(1, self.budget // row // QUERIES) * QUERIES
+        row = self._bytes_each(self.rooms) + 4 * self.segments * SLOTS
+        most = (
+            max(1, self.budget * 2 // 3 // row // QUERIES) * QUERIES
+        )  # the rest is for those that need more
         each = triton.cdiv(triton.cdiv(q, triton.cdiv(q, most)), QUERIES) * QUERIES
         return (slice(start, min(start + each, q)) for start in range(0, q, each))
 
@@ -101,7 +106,7 @@ class _Search:
         self,
         queries: Float[Tensor, "q d"],
         rounded: Rounded,
-        minima: Float[Tensor, "g rows"],
+        minima: Int16[Tensor, "g rows"],
         radii: Float[Tensor, " rows"],
         rooms: tuple[int, int],
     ) -> Found:
@@ -120,8 +125,13 @@ class _Search:
         if len(crowded):
             wider = int(groups[crowded].amax()), int(kept[crowded].amax())
             rooms = max(group_room, wider[0]), max(sample_room, wider[1])
-            bytes_each = 4 * (len(minima) + rooms[0]) + _BYTES_KEPT * rooms[1]
-            for some in torch.split(crowded, max(1, self.budget // 2 // bytes_each)):
+            for some in torch.split(crowded, max(1, self.budget // 3 // self._bytes_each(rooms))):
                 found = self.within(queries[some], rounded.take(some), minima[:, some], radii[some], rooms)
                 distances[some], positions[some] = found
         return distances, positions
+
+    def _bytes_each(self, rooms: tuple[int, int]) -> int:
+        """What is held of a query: itself, rounded, a bound for each group, and lists."""
+        group_room, sample_room = rooms
+        query = 2 * self.groups.halves.shape[1] + _BYTES_A_QUERY
+        return query + 2 * len(self.groups.errors) + 4 * group_room + _BYTES_KEPT * sample_room
