@@ -63,6 +63,14 @@ def test_infinite_scores_have_ranks():
     assert detect([np.inf, 0.0, -np.inf], [True, False, False]).roc_area == 1
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_infinite_scores_tie_as_others_do(sign):
+    infinite = sign * np.array([np.inf, np.inf, 2.0, 1.0, 0.0])
+    foreign = np.array([True, False, True, False, False])
+    assert detect(infinite, foreign) == detect(np.clip(infinite, -1e300, 1e300), foreign)
+    assert detect(infinite, foreign).roc_area == pytest.approx(0.75 if sign > 0 else 0.25)
+
+
 def test_curve_starts_at_none_and_ends_at_all():
     values, foreign = make_ranking(ties=True)
     curve = detection_curve(values, foreign)

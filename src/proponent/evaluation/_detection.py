@@ -63,9 +63,11 @@ def detection_curve(values: npt.ArrayLike, foreign: npt.ArrayLike) -> FloatArray
     """
     scores, is_foreign = _check(values, foreign)
     order = np.argsort(-scores, kind="stable")
+    falling = scores[order]
     counts = np.concatenate([[0.0], np.cumsum(is_foreign[order])])
-    # Known at the ends of each group of equal scores; linear, thus in expectation, inside it.
-    ends = np.concatenate([[0], np.flatnonzero(np.diff(scores[order])) + 1, [len(scores)]])
+    # Known at the ends of each group of equal scores; linear, thus in expectation, inside it. Scores are
+    # compared, as two infinite ones have no difference.
+    ends = np.concatenate([[0], np.flatnonzero(falling[1:] != falling[:-1]) + 1, [len(scores)]])
     curve: FloatArray = np.interp(np.arange(len(scores) + 1), ends, counts[ends])
     return curve
 
