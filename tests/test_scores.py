@@ -1,3 +1,4 @@
+import dataclasses
 import json
 
 import numpy as np
@@ -35,6 +36,7 @@ def assert_same(a, b):
     np.testing.assert_array_equal(a.ids, b.ids)
     np.testing.assert_array_equal(a.query_ids, b.query_ids)
     assert (a.unit, a.method, dict(a.facts)) == (b.unit, b.method, dict(b.facts))
+    assert a.meaning == b.meaning
     assert (a.standard_errors is None) == (b.standard_errors is None)
     if a.standard_errors is not None:
         np.testing.assert_array_equal(a.standard_errors, b.standard_errors)
@@ -126,6 +128,29 @@ def test_scores_are_an_array():
 )
 def test_the_sign_and_the_unit_stand_in_the_repr(scores, text):
     assert repr(scores).startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("scores", "meaning"),
+    [
+        (make_matrix(), "positive: training on the sample lowered the query's loss"),
+        (make_vector(), "high: the model leans on this very sample for its loss"),
+        (dataclasses.replace(make_matrix(), meaning="positive: it helps"), "positive: it helps"),
+        (dataclasses.replace(make_vector(), meaning="high: it is alone"), "high: it is alone"),
+    ],
+)
+def test_what_a_score_means_is_said_and_saved(tmp_path, scores, meaning):
+    assert repr(scores).endswith(f"; {meaning}")
+    path = tmp_path / ("s.parquet" if scores.query_ids is None else "s.npy")
+    assert repr(Scores.load(scores.save(path))).endswith(f"; {meaning}")
+
+
+def test_a_record_that_does_not_say_what_scores_mean_is_of_training(tmp_path):
+    path = make_matrix().save(tmp_path / "s.npy")
+    record = json.loads(path.with_suffix(".json").read_text("utf-8"))
+    del record["meaning"]
+    path.with_suffix(".json").write_text(json.dumps(record))
+    assert repr(Scores.load(path)) == repr(make_matrix())
 
 
 @pytest.mark.parametrize("errors", [False, True])
@@ -225,6 +250,7 @@ def test_the_record_beside_a_matrix_is_readable(tmp_path):
     assert record == {
         "unit": "nats",
         "method": "TracIn",
+        "meaning": "positive: training on the sample lowered the query's loss",
         "facts": FACTS,
         "ids": ["x", "y", "z"],
         "query_ids": [7, 9],

@@ -54,7 +54,7 @@ def test_more_than_was_kept(k):
 def test_it_comes_back_from_a_file(tmp_path):
     ids = np.array([f"s{i}" for i in range(9)])
     scores = Scores(RANDOM.normal(size=(9, 3)), ids=ids, query_ids=np.array([7, 1, 4]))
-    top = dataclasses.replace(top_of(scores, 2, 4), unit="squares", facts={"draws": 4})
+    top = dataclasses.replace(top_of(scores, 2, 4), unit="squares", facts={"draws": 4}, meaning="it helps")
     frame = top.to_pandas()
     assert list(frame) == ["query", "rank", "id", "score", "side"]
     assert len(frame) == 2 * 3 * 2
@@ -65,6 +65,7 @@ def test_it_comes_back_from_a_file(tmp_path):
                 getattr(getattr(read, side), name), getattr(getattr(top, side), name)
             )
     assert (read.count, read.unit, read.method, read.facts) == (9, "squares", "TracIn", {"draws": 4})
+    assert repr(read).endswith("in squares; it helps")
 
 
 def test_files_that_hold_something_else(tmp_path):

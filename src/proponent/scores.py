@@ -2,7 +2,8 @@ r"""Scores: how each sample moved the loss of each query.
 
 The sign and the unit are the same for every method and are stated here once. **A positive score is a
 proponent: training on the sample lowered the loss of the query.** A negative one is an opponent. The
-unit is that of the query's loss, whose change is predicted, unless the scores say otherwise.
+unit is that of the query's loss, whose change is predicted, unless the scores say otherwise. A method
+without training says in `Scores.meaning` what leaving a sample out does instead; the sign stays.
 """
 
 import json
@@ -28,6 +29,10 @@ FloatArray = npt.NDArray[np.floating[Any]]
 IdArray = npt.NDArray[Any]
 
 _METADATA_KEY = b"proponent"
+
+# What scores say where nothing else is said of them.
+ON_QUERIES = "positive: training on the sample lowered the query's loss"
+ON_THEMSELVES = "high: the model leans on this very sample for its loss"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +84,7 @@ class Scores:
         method: The method's name.
         standard_errors: Of each value, where they were asked for.
         facts: What else belongs to the scores and fits in JSON: coverage, checks, draws, seed.
+        meaning: What the sign or the size of a score says, in words; the words of training unless given.
     """
 
     values: FloatArray
@@ -88,6 +94,7 @@ class Scores:
     method: str = ""
     standard_errors: FloatArray | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    meaning: str = ""
 
     def __post_init__(self) -> None:
         if self.values.ndim not in (1, 2):
@@ -103,6 +110,8 @@ class Scores:
                 f"`standard_errors` must have the shape of `values`, {self.values.shape}, "
                 f"got {self.standard_errors.shape}."
             )
+        if not self.meaning:
+            object.__setattr__(self, "meaning", ON_THEMSELVES if self.query_ids is None else ON_QUERIES)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -114,15 +123,9 @@ class Scores:
         method = f"{self.method} scores" if self.method else "Scores"
         n = f"{len(self)} sample{'s' * (len(self) != 1)}"
         if self.query_ids is None:
-            return (
-                f"{method} of {n} on themselves in {self.unit}; "
-                "high: the model leans on this very sample for its loss"
-            )
+            return f"{method} of {n} on themselves in {self.unit}; {self.meaning}"
         q = f"{len(self.query_ids)} quer{'ies' if len(self.query_ids) != 1 else 'y'}"
-        return (
-            f"{method} of {n} on {q} in {self.unit}; "
-            "positive: training on the sample lowered the query's loss"
-        )
+        return f"{method} of {n} on {q} in {self.unit}; {self.meaning}"
 
     def proponents(self, k: int) -> Ranking:
         """The k samples with the highest scores, for every query; ties in the order of the samples."""
@@ -189,7 +192,12 @@ class Scores:
         if path.suffix != expected:
             what = "a vector" if self.query_ids is None else "a matrix"
             raise ValueError(f"Scores that are {what} go to a `{expected}` file, got `{path.name}`.")
-        facts = {"unit": self.unit, "method": self.method, "facts": dict(self.facts)}
+        facts = {
+            "unit": self.unit,
+            "method": self.method,
+            "meaning": self.meaning,
+            "facts": dict(self.facts),
+        }
         if self.query_ids is None:
             write_table(path, self.to_pandas(), facts)
             return path
@@ -236,6 +244,7 @@ class Scores:
             method=record["method"],
             standard_errors=standard_errors,
             facts=record["facts"],
+            meaning=record.get("meaning", ""),
         )
 
     def _first(self, keys: FloatArray, k: int) -> Ranking:
@@ -327,4 +336,5 @@ def _load_vector(path: Path) -> Scores:
         method=record["method"],
         standard_errors=errors,
         facts=record["facts"],
+        meaning=record.get("meaning", ""),
     )

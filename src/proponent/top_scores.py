@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 import torch
 
-from proponent.scores import FloatArray, IdArray, Ranking, read_table, write_table
+from proponent.scores import ON_QUERIES, FloatArray, IdArray, Ranking, read_table, write_table
 
 Positions = npt.NDArray[np.intp]
 
@@ -29,6 +29,7 @@ class TopScores:
         unit: What a value of 1 means.
         method: The method's name.
         facts: What else belongs to the scores and fits in JSON.
+        meaning: What the sign of a score says, in words; the words of training unless given.
     """
 
     highest: Ranking
@@ -37,13 +38,13 @@ class TopScores:
     unit: str = "nats"
     method: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    meaning: str = ON_QUERIES
 
     def __repr__(self) -> str:
         q, k = self.highest.ids.shape
         return (
             f"{self.method} scores, the {k} highest and lowest of {self.count} samples on {q} "
-            f"quer{'ies' if q != 1 else 'y'} in {self.unit}; "
-            "positive: training on the sample lowered the query's loss"
+            f"quer{'ies' if q != 1 else 'y'} in {self.unit}; {self.meaning}"
         )
 
     def proponents(self, k: int) -> Ranking:
@@ -69,7 +70,13 @@ class TopScores:
         path = Path(path)
         if path.suffix != ".parquet":
             raise ValueError(f"The strongest scores go to a `.parquet` file, got `{path.name}`.")
-        record = {"unit": self.unit, "method": self.method, "facts": dict(self.facts), "count": self.count}
+        record = {
+            "unit": self.unit,
+            "method": self.method,
+            "meaning": self.meaning,
+            "facts": dict(self.facts),
+            "count": self.count,
+        }
         write_table(path, self.to_pandas(), record)
         return path
 
