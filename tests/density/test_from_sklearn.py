@@ -5,8 +5,11 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.mixture import BayesianGaussianMixture
 from sklearn.mixture import GaussianMixture as SklearnMixture
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.neighbors import KernelDensity as SklearnKernels
 from sklearn.neighbors import NearestNeighbors
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from proponent.density import GaussianMixture, KernelDensity, KNNDensity, from_sklearn
 
@@ -110,3 +113,34 @@ def test_the_place_is_handed_on():
 def test_what_can_not_be_taken_over(estimator, samples, error, message):
     with pytest.raises(error, match=message):
         from_sklearn(estimator, samples)
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
+@pytest.mark.parametrize("columns", [2, 4])
+def test_samples_of_a_mixture_must_have_its_features(covariance_type, columns):
+    wide = np.column_stack([SAMPLES, SAMPLES[:, :1] ** 2])
+    fitted = SklearnMixture(2, covariance_type=covariance_type, random_state=0).fit(wide)
+    with pytest.raises(ValueError, match=f"`samples` must have 3 features, got {columns}"):
+        from_sklearn(fitted, np.ones((50, columns)))
+
+
+def test_samples_that_are_no_table_are_refused_as_by_fit():
+    with pytest.raises(ValueError, match="Expected 2D array, got 1D array"):
+        from_sklearn(SklearnMixture().fit(SAMPLES), SAMPLES[:, 0])
+
+
+def test_a_pipeline_says_where_its_estimator_is():
+    pipeline = make_pipeline(StandardScaler(), SklearnKernels(bandwidth=0.4)).fit(SAMPLES)
+    with pytest.raises(TypeError, match=r"got Pipeline. Hand over its last step, `pipeline\[-1\]`"):
+        from_sklearn(pipeline)
+    taken = from_sklearn(pipeline[-1])
+    assert_allclose(taken.score_samples(pipeline[:-1].transform(QUERIES)), pipeline.score_samples(QUERIES))
+
+
+@pytest.mark.parametrize("search", [GridSearchCV, RandomizedSearchCV])
+def test_a_search_says_where_its_estimator_is(search):
+    options = {"n_iter": 2, "random_state": 0} if search is RandomizedSearchCV else {}
+    found = search(SklearnKernels(), {"bandwidth": [0.3, 0.6]}, **options).fit(SAMPLES)
+    with pytest.raises(TypeError, match=f"got {search.__name__}. Hand over what it found, its `best_estim"):
+        from_sklearn(found)
+    assert from_sklearn(found.best_estimator_).bandwidth == found.best_params_["bandwidth"]

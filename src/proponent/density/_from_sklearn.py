@@ -6,8 +6,10 @@ import numpy as np
 import numpy.typing as npt
 import sklearn.mixture
 import sklearn.neighbors
+import sklearn.pipeline
 import torch
 from scipy.sparse import issparse
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.utils.validation import check_is_fitted
 
 from proponent.density._density import Density
@@ -34,8 +36,10 @@ def from_sklearn(
 
     Args:
         estimator: A fitted ``KernelDensity`` with a Gaussian kernel, ``NearestNeighbors`` (its
-            ``n_neighbors`` is the k of the density) or ``GaussianMixture``, the metric Euclidean.
+            ``n_neighbors`` is the k of the density) or ``GaussianMixture``, the metric Euclidean. Of a
+            pipeline, its last step; of a search, its ``best_estimator_``.
         samples: What it was fitted to. The first two keep their samples; a mixture does not, and needs them.
+            Of a pipeline's last step, as the steps before it give them; so are queries.
         device: As for the estimators of this room.
         precision: Likewise.
         memory_budget: Likewise.
@@ -59,8 +63,20 @@ def from_sklearn(
         return _from_mixture(estimator, samples, place)
     raise TypeError(
         "`estimator` must be scikit-learn's KernelDensity, NearestNeighbors or GaussianMixture, got "
-        f"{type(estimator).__name__}."
+        f"{type(estimator).__name__}.{_inside(estimator)}"
     )
+
+
+def _inside(estimator: Any) -> str:
+    """Where what can be taken over may be found in it."""
+    if isinstance(estimator, sklearn.pipeline.Pipeline):
+        return (
+            " Hand over its last step, `pipeline[-1]`, and samples and queries as the steps before it give "
+            "them, `pipeline[:-1].transform(queries)`."
+        )
+    if isinstance(estimator, GridSearchCV | RandomizedSearchCV):
+        return " Hand over what it found, its `best_estimator_`."
+    return ""
 
 
 def _from_kernels(
@@ -93,6 +109,7 @@ def _from_mixture(
         raise ValueError(
             "`samples` must be those that the mixture was fitted to: it has not kept them. Hand them over."
         )
+    _check_features(samples, fitted.n_features_in_)
     return GaussianMixture(
         fitted.n_components,
         covariance_type=fitted.covariance_type,
@@ -101,6 +118,16 @@ def _from_mixture(
         precisions_init=fitted.precisions_,
         **place,
     ).fit(samples)
+
+
+def _check_features(samples: npt.ArrayLike, d: int) -> None:
+    """Refuse samples of another width; what is no table at all is refused by `fit`."""
+    shape = np.shape(samples)
+    if len(shape) == 2 and shape[1] != d:
+        raise ValueError(
+            f"`samples` must have {d} features, got {shape[1]}. Hand over those that `estimator` was "
+            "fitted to."
+        )
 
 
 def _kept(kept: Any, samples: npt.ArrayLike | None) -> FloatArray:
