@@ -45,10 +45,20 @@ def test_every_axis_says_its_unit(figure):
 
 @pytest.mark.parametrize("draw", [self_influence_picture, influence_picture, overview_picture])
 def test_a_column_for_each_estimator(draw):
-    titles = [ax.get_title(loc="left") for ax in draw(FIGURES).axes]
-    assert [title for title in titles if title] == ["k-NN, k = 10", "KDE, bandwidth 1", "spherical mixture"]
+    titles = [ax.get_title(loc="center") for ax in draw(FIGURES).axes]
+    names = [title for title in titles if title not in ("", "proponent")]
+    assert names == [
+        "k-NN, k = 10",
+        "KDE, bandwidth 1",
+        "spherical mixture",
+    ]
 
 
 def test_the_forms_of_the_mixture_share_their_axis():
     limits = {ax.get_ylim() for ax in forms_picture(FIGURES).axes}
     assert len(limits) == 1
+
+
+def test_against_distance_the_clusters_that_can_not_be_told_apart_share_a_mark():
+    (legend,) = influence_picture(FIGURES).legends
+    assert [text.get_text() for text in legend.get_texts()] == ["query z", "cluster 0", "other clusters"]

@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 
 from proponent.report import figure_png
 from proponent.report.figures import (
+    Scored,
     draw_against_distance,
     draw_against_log_likelihood,
     draw_by_cluster,
@@ -41,10 +42,10 @@ def bar_of(ax):
 
 def test_axes_are_given_back(ax):
     assert draw_clusters(ax, POINTS, LABELS) is ax
-    assert draw_self_influence_map(ax, POINTS, OWN) is ax
-    assert draw_influence_map(ax, POINTS, INFLUENCE, QUERY) is ax
-    assert draw_against_log_likelihood(ax, -OWN, OWN) is ax
-    assert draw_against_distance(ax, OWN, INFLUENCE) is ax
+    assert draw_self_influence_map(ax, POINTS, Scored(OWN)) is ax
+    assert draw_influence_map(ax, POINTS, Scored(INFLUENCE), QUERY) is ax
+    assert draw_against_log_likelihood(ax, -OWN, Scored(OWN)) is ax
+    assert draw_against_distance(ax, OWN, Scored(INFLUENCE)) is ax
     assert draw_by_cluster(ax, OWN, LABELS) is ax
     figure_png(ax.figure, dpi=40)
 
@@ -60,7 +61,7 @@ def test_every_cluster_has_its_colour_its_form_and_its_name(ax):
 
 
 def test_a_map_shows_every_sample_the_strongest_on_top(ax):
-    draw_self_influence_map(ax, POINTS, OWN, LABELS)
+    draw_self_influence_map(ax, POINTS, Scored(OWN, LABELS))
     (dots,) = ax.collections
     order = np.argsort(np.abs(OWN))
     np.testing.assert_array_equal(dots.get_array(), OWN[order])
@@ -71,7 +72,7 @@ def test_a_map_shows_every_sample_the_strongest_on_top(ax):
 
 
 def test_influences_are_coloured_about_0(ax):
-    draw_influence_map(ax, POINTS, INFLUENCE, QUERY, unit="bits")
+    draw_influence_map(ax, POINTS, Scored(INFLUENCE, unit="bits"), QUERY)
     dots, query = ax.collections
     limit = np.abs(INFLUENCE).max()
     assert (dots.norm.vmin, dots.norm.vmax) == (-limit, limit)
@@ -82,11 +83,12 @@ def test_influences_are_coloured_about_0(ax):
     assert opponent[0] > opponent[2]  # red
     assert bar_of(ax).get_ylabel() == "influence on z (bits)"
     assert query.get_label() == "query z"
+    assert (bar_of(ax).get_title(), bar_of(ax).get_xlabel()) == ("proponent", "opponent")
 
 
 def test_a_long_tail_is_drawn_on_a_logarithmic_scale_that_says_so(ax):
     values = np.r_[np.geomspace(0.1, 1, N - 1), 1e4]
-    draw_self_influence_map(ax, POINTS, values)
+    draw_self_influence_map(ax, POINTS, Scored(values))
     norm = ax.collections[0].norm
     assert isinstance(norm, SymLogNorm)
     assert norm.linthresh == np.median(values)
@@ -97,14 +99,20 @@ def test_a_long_tail_is_drawn_on_a_logarithmic_scale_that_says_so(ax):
 
 def test_an_axis_with_a_long_tail_says_so_too(ax):
     values = np.r_[np.geomspace(0.1, 1, N - 1), 1e4]
-    draw_against_log_likelihood(ax, -OWN, values, LABELS)
+    draw_against_log_likelihood(ax, -OWN, Scored(values, LABELS))
     assert ax.get_yscale() == "symlog"
     assert ax.get_ylabel() == "self-influence (nats, symmetric log scale)"
     assert ax.get_xlabel() == "log-likelihood (nats)"
 
 
+def test_clusters_may_have_names(ax):
+    names = np.where(LABELS == 1, "the middle", "others")
+    draw_against_distance(ax, OWN, Scored(INFLUENCE, names))
+    assert ax.get_legend_handles_labels()[1] == ["others", "the middle"]
+
+
 def test_a_short_tail_is_drawn_linearly(ax):
-    draw_against_log_likelihood(ax, -OWN, OWN, LABELS)
+    draw_against_log_likelihood(ax, -OWN, Scored(OWN, LABELS))
     assert ax.get_yscale() == "linear"
     assert ax.get_ylabel() == "self-influence (nats)"
 
@@ -122,14 +130,14 @@ def test_a_colour_bar_points_to_where_scores_are_infinite(scale, infinite, exten
 
 @pytest.mark.parametrize("values", [np.zeros(N), np.full(N, np.inf), np.full(N, -np.inf), np.full(N, -2.0)])
 def test_scores_that_are_all_alike_are_drawn(ax, values):
-    draw_self_influence_map(ax, POINTS, values)
+    draw_self_influence_map(ax, POINTS, Scored(values))
     figure_png(ax.figure, dpi=40)
 
 
 def test_infinite_scores_lie_at_the_edge_as_hollow_marks(ax):
     values, likelihoods = OWN.copy(), -OWN
     values[3], likelihoods[4], values[20] = np.inf, np.inf, -np.inf
-    draw_against_log_likelihood(ax, likelihoods, values, LABELS)
+    draw_against_log_likelihood(ax, likelihoods, Scored(values, LABELS))
     assert [len(dots.get_offsets()) for dots in ax.collections] == [10, 9, 8, 3]
     edge = ax.collections[-1].get_offsets()
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
@@ -150,7 +158,7 @@ def test_infinite_scores_lie_at_the_edge_as_hollow_marks(ax):
     ],
 )
 def test_distances_of_several_orders_are_drawn_logarithmically(ax, distances, scale, label):
-    draw_against_distance(ax, distances, INFLUENCE, LABELS)
+    draw_against_distance(ax, distances, Scored(INFLUENCE, LABELS))
     assert ax.get_xscale() == scale
     assert ax.get_xlabel() == label
     drawn = np.concatenate([dots.get_offsets() for dots in ax.collections])
@@ -167,4 +175,4 @@ def test_every_cluster_has_a_bar_at_its_median(ax):
 @pytest.mark.parametrize("draw", [draw_clusters, draw_self_influence_map])
 def test_points_outside_the_plane_are_refused(ax, draw):
     with pytest.raises(ValueError, match=r"`points` must lie in the plane, \[n, 2\], got shape \(30, 3\)"):
-        draw(ax, np.zeros((N, 3)), LABELS if draw is draw_clusters else OWN)
+        draw(ax, np.zeros((N, 3)), LABELS if draw is draw_clusters else Scored(OWN))

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from proponent.report.figures import Scored
+
 
 def clusters_picture(figures: DensityFigures) -> "Figure":
     """Draw the six clusters and the query."""
@@ -35,31 +37,28 @@ def clusters_picture(figures: DensityFigures) -> "Figure":
 
 def self_influence_picture(figures: DensityFigures) -> "Figure":
     """Draw self-influences over the plane, and against log-likelihood, for each estimator."""
-    from proponent.report.figures import draw_against_log_likelihood, draw_self_influence_map
-
-    data = figures.clusters
-
-    def over_the_plane(ax: "Axes", name: str) -> None:
-        own = figures.estimates[name].self_influence
-        draw_self_influence_map(ax, data.points, own.values, data.labels, own.unit)
+    from proponent.report.figures import draw_against_log_likelihood
 
     def against_likelihood(ax: "Axes", name: str) -> None:
-        estimate = figures.estimates[name]
-        own = estimate.self_influence
-        draw_against_log_likelihood(ax, estimate.log_likelihoods, own.values, data.labels, own.unit)
+        scored = _own(figures, name)
+        draw_against_log_likelihood(ax, figures.estimates[name].log_likelihoods, scored)
 
-    return _columns(figures, (over_the_plane, against_likelihood))
+    return _columns(figures, (_self_influence_over(figures), against_likelihood))
 
 
 def influence_picture(figures: DensityFigures) -> "Figure":
-    """Draw influences on z over the plane, around z, and against distance, for each estimator."""
-    from proponent.report.figures import draw_against_distance
+    """Draw influences on z over the plane, around z, and against distance, for each estimator.
 
-    data = figures.clusters
+    Against distance all clusters but that of z share a mark: they lie as far away, with the same influence.
+    """
+    from proponent.report.figures import Scored, draw_against_distance
+
+    names = np.where(figures.clusters.labels == 0, "cluster 0", "other clusters")
 
     def against_distance(ax: "Axes", name: str) -> None:
         influence = figures.estimates[name].influence
-        draw_against_distance(ax, figures.distances, influence.values[:, 0], data.labels, influence.unit)
+        scored = Scored(influence.values[:, 0], names, influence.unit)
+        draw_against_distance(ax, figures.distances, scored)
 
     return _columns(
         figures, (_influence_over(figures), _influence_over(figures, cluster=0), against_distance)
@@ -68,15 +67,7 @@ def influence_picture(figures: DensityFigures) -> "Figure":
 
 def overview_picture(figures: DensityFigures) -> "Figure":
     """Draw self-influences over the plane and influences around z, for each estimator."""
-    from proponent.report.figures import draw_self_influence_map
-
-    data = figures.clusters
-
-    def over_the_plane(ax: "Axes", name: str) -> None:
-        own = figures.estimates[name].self_influence
-        draw_self_influence_map(ax, data.points, own.values, data.labels, own.unit)
-
-    return _columns(figures, (over_the_plane, _influence_over(figures, cluster=0)))
+    return _columns(figures, (_self_influence_over(figures), _influence_over(figures, cluster=0)))
 
 
 def forms_picture(figures: DensityFigures) -> "Figure":
@@ -96,9 +87,27 @@ def forms_picture(figures: DensityFigures) -> "Figure":
     return figure
 
 
+def _own(figures: DensityFigures, name: str) -> "Scored":
+    """The self-influences under an estimator, cluster by cluster."""
+    from proponent.report.figures import Scored
+
+    own = figures.estimates[name].self_influence
+    return Scored(own.values, figures.clusters.labels, own.unit)
+
+
+def _self_influence_over(figures: DensityFigures) -> Callable[["Axes", str], None]:
+    """Self-influences over the plane."""
+    from proponent.report.figures import draw_self_influence_map
+
+    def draw(ax: "Axes", name: str) -> None:
+        draw_self_influence_map(ax, figures.clusters.points, _own(figures, name))
+
+    return draw
+
+
 def _influence_over(figures: DensityFigures, cluster: int | None = None) -> Callable[["Axes", str], None]:
     """Influences on z over the plane, or over one cluster alone."""
-    from proponent.report.figures import draw_influence_map
+    from proponent.report.figures import Scored, draw_influence_map
 
     data = figures.clusters
     shown = np.full(len(data.points), True) if cluster is None else data.labels == cluster
@@ -106,9 +115,8 @@ def _influence_over(figures: DensityFigures, cluster: int | None = None) -> Call
 
     def draw(ax: "Axes", name: str) -> None:
         influence = figures.estimates[name].influence
-        draw_influence_map(
-            ax, data.points[shown], influence.values[shown, 0], figures.query, labels, influence.unit
-        )
+        scored = Scored(influence.values[shown, 0], labels, influence.unit)
+        draw_influence_map(ax, data.points[shown], scored, figures.query)
         if cluster is not None:
             ax.set_xlabel(f"cluster {cluster} alone", fontsize=8)
 
@@ -128,7 +136,7 @@ def _columns(figures: DensityFigures, rows: tuple[Callable[["Axes", str], None],
             for ax, name in zip(axes[i], figures.estimates, strict=True):
                 draw(ax, name)
         for ax, title in zip(axes[0], _titles(figures), strict=True):
-            ax.set_title(title)
+            ax.set_title(title, loc="center", pad=18)  # maps have no left edge; colour bars have titles too
         marks = {
             name: handle
             for ax in axes[:, 0]

@@ -1,47 +1,33 @@
 """Scores of samples against what one would guess them from: likelihood, distance."""
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 
 from proponent.report.figures._density_clusters import scatter_clusters
 from proponent.report.figures._density_scale import typical
+from proponent.report.figures._density_scored import Scored
 from proponent.report.figures._style import FAINT, MUTED
 from proponent.scores import FloatArray
 
 
-def draw_against_log_likelihood(
-    ax: Axes,
-    log_likelihoods: FloatArray,
-    values: FloatArray,
-    labels: npt.NDArray[np.integer] | None = None,
-    unit: str = "nats",
-) -> Axes:
+def draw_against_log_likelihood(ax: Axes, log_likelihoods: FloatArray, scored: Scored) -> Axes:
     """Draw a mark for each sample at its log-likelihood and its self-influence.
 
     Args:
         ax: Where to draw.
         log_likelihoods: In nats, ``[n]``.
-        values: Self-influence, ``[n]``.
-        labels: The cluster of each, ``[n]``, shown by colour and form.
-        unit: The unit of self-influence.
+        scored: Self-influences; clusters are shown by colour and form.
 
     Returns:
         `ax`.
     """
-    _draw(ax, log_likelihoods, values, labels)
+    _draw(ax, log_likelihoods, scored)
     ax.set_xlabel("log-likelihood (nats)")
-    ax.set_ylabel(_named(ax, "self-influence", unit))
+    ax.set_ylabel(_named(ax, "self-influence", scored.unit))
     return ax
 
 
-def draw_against_distance(
-    ax: Axes,
-    distances: FloatArray,
-    values: FloatArray,
-    labels: npt.NDArray[np.integer] | None = None,
-    unit: str = "nats",
-) -> Axes:
+def draw_against_distance(ax: Axes, distances: FloatArray, scored: Scored) -> Axes:
     """Draw a mark for each sample at its distance to a query and its influence on it.
 
     Distances that span more than a power of ten are drawn on a log scale.
@@ -49,30 +35,29 @@ def draw_against_distance(
     Args:
         ax: Where to draw.
         distances: Of the samples to the query, ``[n]``.
-        values: Influence, ``[n]``.
-        labels: The cluster of each, ``[n]``, shown by colour and form.
-        unit: The unit of influence.
+        scored: Influences on the query; clusters are shown by colour and form.
 
     Returns:
         `ax`.
     """
-    _draw(ax, distances, values, labels)
+    _draw(ax, distances, scored)
     logarithmic = bool(distances.min() > 0 and distances.max() > 10 * distances.min())
     if logarithmic:
         ax.set_xscale("log")
     ax.set_xlabel("distance to z" + (" (log scale)" if logarithmic else ""))
-    ax.set_ylabel(_named(ax, "influence on z", unit))
+    ax.set_ylabel(_named(ax, "influence on z", scored.unit))
     return ax
 
 
-def _draw(ax: Axes, x: FloatArray, values: FloatArray, labels: npt.NDArray[np.integer] | None) -> None:
-    linear = typical(values)
+def _draw(ax: Axes, x: FloatArray, scored: Scored) -> None:
+    linear = typical(scored.values)
     if linear > 0:
         ax.set_yscale("symlog", linthresh=linear)
     ax.axhline(0, color=MUTED, linewidth=0.7, zorder=0)
     ax.grid(color=FAINT, linewidth=0.6)
     ax.set_axisbelow(True)
-    scatter_clusters(ax, x, values, np.zeros(len(values), int) if labels is None else labels)
+    labels = np.zeros(len(x), int) if scored.labels is None else scored.labels
+    scatter_clusters(ax, x, scored.values, labels)
 
 
 def _named(ax: Axes, name: str, unit: str) -> str:

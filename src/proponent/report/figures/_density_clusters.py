@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 
+from proponent.report.figures._density_scored import Labels
 from proponent.report.figures._style import INK, MUTED
 from proponent.scores import FloatArray
 
@@ -49,17 +50,17 @@ def draw_clusters(
     return ax
 
 
-def scatter_clusters(
-    ax: Axes, x: FloatArray, y: FloatArray, labels: npt.NDArray[np.integer], size: float = 13.0
-) -> None:
+def scatter_clusters(ax: Axes, x: FloatArray, y: FloatArray, labels: Labels, size: float = 13.0) -> None:
     """Draw a mark for each sample; what is infinite lies at the edge as a hollow triangle."""
+    numbered = np.issubdtype(labels.dtype, np.integer)
     finite = np.isfinite(x) & np.isfinite(y)
     for i, k in enumerate(np.unique(labels)):
         mine = (labels == k) & finite
         ax.scatter(
             x[mine], y[mine],
             s=size, color=CLUSTER_COLOURS[i % 6], marker=CLUSTER_MARKERS[i % 6],
-            alpha=0.85, edgecolor="white", linewidth=0.3, label=f"cluster {k}",
+            alpha=0.85, edgecolor="white", linewidth=0.3,
+            label=f"cluster {k}" if numbered else str(k),
         )  # fmt: skip
     if not finite.all():
         (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
