@@ -282,6 +282,22 @@ def test_in_float32(d, bandwidth, offset):
     assert_allclose(narrow.score_samples(queries), wide.score_samples(queries), rtol=1e-5)
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+@pytest.mark.parametrize(("precision", "tolerance"), [("float64", 1e-9), ("float32", 1e-3)])
+@pytest.mark.parametrize("bandwidth", [1.0, 1e-3])
+@pytest.mark.parametrize("weights", [None, some_weights(500)], ids=["equal", "weighted"])
+def test_on_a_gpu(precision, tolerance, bandwidth, weights):
+    samples, queries = normal(500, 8), normal(60, 8, seed=1)
+    here = KernelDensity(bandwidth).fit(samples, sample_weight=weights)
+    there = KernelDensity(bandwidth, device="cuda", precision=precision).fit(samples, sample_weight=weights)
+    for found, truth in (
+        (there.influence(queries).values, here.influence(queries).values),
+        (there.self_influence().values, here.self_influence().values),
+        (there.score_samples(queries), here.score_samples(queries)),
+    ):
+        assert_allclose(found, truth, rtol=tolerance, atol=tolerance / 10)
+
+
 def test_tensors_are_taken():
     samples, queries, weights = normal(20, 2), normal(5, 2, seed=1), some_weights(20)
     expected = KernelDensity().fit(samples, sample_weight=weights)

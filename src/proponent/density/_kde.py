@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from proponent.density._bring import bring
 from proponent.density._density import Density, _plain
 from proponent.density._kernel_influence import fill_influence, self_influence
 from proponent.density._log_sum import log_sums_at, log_sums_without_self
@@ -140,11 +141,11 @@ class KernelDensity(Density):
 
     def _bring(self, points: FloatArray, place: Place) -> Float[Tensor, "q d"]:
         """Hand over points in float64: they are rounded when they have been centred."""
-        return _tensor(points, place)
+        return bring(points, place.device)
 
     def _kernels(self, place: Place) -> Kernels:
-        weights = None if self._fractions is None else _tensor(self._fractions, place).log2()
-        points, centre = _tensor(self.samples_, place), _tensor(self._centre, place)
+        weights = None if self._fractions is None else bring(self._fractions, place.device).log2()
+        points, centre = bring(self.samples_, place.device), bring(self._centre, place.device)
         return Kernels(points, weights, self.bandwidth_, centre, self._reach, place)
 
     def _remaining(self, place: Place) -> Float[Tensor, " m"]:
@@ -153,11 +154,7 @@ class KernelDensity(Density):
             left = np.array([math.log1p(-1 / len(self.samples_))])
         else:
             left = _log_remaining(self._fractions)
-        return _tensor(left, place)
-
-
-def _tensor(array: FloatArray, place: Place) -> Tensor:
-    return torch.as_tensor(array, device=place.device)
+        return bring(left, place.device)
 
 
 def _bandwidth(asked: Any, n: int, d: int) -> float:
