@@ -2,6 +2,7 @@ import csv
 import json
 from contextlib import redirect_stdout
 from io import StringIO
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -88,10 +89,31 @@ def test_it_prints_every_statement_and_where_things_lie(printed_and_made):
         sum(each.outcome == outcome for each in statements) for outcome in ("holds", "changed")
     ]
     assert all(each.method in printed for each in statements)
-    assert max(map(len, printed[printed.index("k-NN  ") : printed.index("16 statements")].splitlines())) <= 80
+    assert max(map(len, table_of(printed))) <= 80
     assert "z at (0.125, 0.125), near the centre of cluster 0" in printed
     for what, where in (("figures", "figures"), ("statements", "density.json"), ("scores", "scores")):
         assert f"{what:<16} {out / where}" in printed
+
+
+def table_of(printed):
+    return printed[printed.index("\nk-NN\n") + 1 : printed.index("16 statements")].splitlines()
+
+
+@pytest.mark.parametrize("width", ["80", "200"])
+def test_columns_are_the_same_throughout_and_blank_lines_single(tmp_path, capsys, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", width)
+    assert run("--out", tmp_path) == 0
+    lines = table_of(capsys.readouterr().out)
+    assert all(line == line.rstrip() for line in lines)
+    assert not any(a == b == "" for a, b in pairwise(lines))
+    first = [line for line in lines if line.startswith(("holds", "changed"))]
+    starts = {len(line) - len(line[10:].lstrip()) for line in first}
+    assert starts == {10}
+    measured = [each.measured.split()[0] for each in density_statements(density_figures())]
+    assert len({line.rindex(f"  {word}") for line, word in zip(first, measured, strict=True)}) == 1
+    assert sum(line.strip().startswith("Instead:") for line in lines) == sum(
+        line.startswith("changed") for line in lines
+    )
 
 
 def test_asked_again_it_does_it_anew_into_the_same_folder(tmp_path, capsys):
@@ -108,21 +130,36 @@ def test_asked_again_it_does_it_anew_into_the_same_folder(tmp_path, capsys):
     np.testing.assert_array_equal(own.values, expected.values)
 
 
-@pytest.mark.parametrize("k", [1, 100])
+@pytest.mark.parametrize("k", [0, 1, 100, 1000])
 def test_k_must_leave_neighbours(tmp_path, capsys, k):
-    assert "for '--k'" in refused(capsys, "--out", tmp_path, "--k", k)
-
-
-@pytest.mark.parametrize("bandwidth", ["0", "-1", "nan", "inf"])
-def test_bandwidths_that_are_none_are_refused_before_anything_is_written(tmp_path, capsys, bandwidth):
-    assert "`bandwidth` must" in refused(capsys, "--out", tmp_path / "o", "--bandwidth", bandwidth)
+    told = refused(capsys, "--out", tmp_path / "o", "--k", k)
+    assert f"`k` must be from 2 to 99, got {k}: a sample is its own first neighbour, and of the 100" in told
     assert not (tmp_path / "o").exists()
 
 
-def test_a_file_in_the_place_of_the_folder(tmp_path, capsys):
-    (tmp_path / "o").write_text("")
-    assert "Not a directory" in refused(capsys, "--out", tmp_path / "o")
+@pytest.mark.parametrize("bandwidth", ["0", "-1", "nan", "inf", "wide"])
+def test_bandwidths_that_are_none_are_refused_before_anything_is_written(tmp_path, capsys, bandwidth):
+    told = refused(capsys, "--out", tmp_path / "o", "--bandwidth", bandwidth)
+    assert '`bandwidth` must be a positive number, "scott" or "silverman", got' in told
+    assert not (tmp_path / "o").exists()
 
 
-def test_a_bandwidth_that_is_no_number(capsys):
-    assert "for '--bandwidth'" in refused(capsys, "--bandwidth", "wide")
+@pytest.mark.parametrize(("rule", "number"), [("scott", 100 ** (-1 / 6)), ("silverman", 100 ** (-1 / 6))])
+def test_a_bandwidth_may_be_a_rule(tmp_path, rule, number):
+    assert run("--out", tmp_path, "--bandwidth", rule) == 0
+    record = json.loads((tmp_path / "density.json").read_text("utf-8"))
+    assert record["bandwidth"] == pytest.approx(number)  # in two dimensions the rules are the same
+
+
+@pytest.mark.parametrize("inside", ["", "deeper", "deeper/still"])
+def test_a_file_in_the_place_of_the_folder(tmp_path, capsys, inside):
+    (tmp_path / "o").write_text("mine")
+    told = refused(capsys, "--out", tmp_path / "o" / inside)
+    assert f"`--out` must be a folder, but `{tmp_path / 'o'}` is a file. Choose another `--out`." in told
+    assert (tmp_path / "o").read_text() == "mine"
+
+
+def test_a_folder_without_a_name(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "`--out` must name a folder, got an empty name. Use `--out .`" in refused(capsys, "--out", "")
+    assert list(tmp_path.iterdir()) == []

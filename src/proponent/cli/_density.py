@@ -18,10 +18,15 @@ _COLOURS = {"holds": "green", "changed": "yellow", "does not hold": "red"}
 
 
 def density(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write everything.")] = Path("density"),
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="FOLDER", help="Where to write everything.")
+    ] = "density",
     seed: Annotated[int, typer.Option(min=0, help="What the samples come from.")] = 0,
-    k: Annotated[int, typer.Option(min=2, max=99, help="Neighbours of k-NN.")] = 10,
-    bandwidth: Annotated[float, typer.Option(help="The standard deviation of KDE's kernel.")] = 1.0,
+    k: Annotated[int, typer.Option(help="Neighbours of k-NN, from 2 to 99.")] = 10,
+    bandwidth: Annotated[
+        str,
+        typer.Option(metavar="NUMBER|scott|silverman", help="The standard deviation of KDE's kernel."),
+    ] = "1",
 ) -> None:
     """Draw the paper's figures on density estimators, and check its statements on them.
 
@@ -37,9 +42,10 @@ def density(
     from proponent.cli._density_files import write_files
     from proponent.paper import density_figures, density_statements
 
-    figures = density_figures(seed, k, bandwidth)
+    folder = _folder(out)
+    figures = density_figures(seed, k, _number_or_rule(bandwidth))
     statements = density_statements(figures)
-    write_files(out, figures, statements)
+    write_files(folder, figures, statements)
     _print_settings(figures)
     _print_statements(statements)
     for what, where in (
@@ -48,7 +54,31 @@ def density(
         ("scores", "scores"),
         ("data", "data"),
     ):
-        say_where(what, out / where)
+        say_where(what, folder / where)
+
+
+def _folder(out: str) -> Path:
+    """The folder that was named.
+
+    Raises:
+        ValueError: None was named.
+        NotADirectoryError: There is a file in its place, or in that of a folder around it.
+    """
+    if not out:
+        raise ValueError("`--out` must name a folder, got an empty name. Use `--out .` for the current one.")
+    folder = Path(out)
+    for path in (folder, *folder.parents):
+        if path.exists() and not path.is_dir():
+            raise NotADirectoryError(f"`--out` must be a folder, but `{path}` is a file. Choose another `--out`.")
+    return folder
+
+
+def _number_or_rule(bandwidth: str) -> float | str:
+    """What the estimator takes, and judges."""
+    try:
+        return float(bandwidth)
+    except ValueError:
+        return bandwidth
 
 
 def _print_settings(figures: "DensityFigures") -> None:
@@ -60,24 +90,28 @@ def _print_settings(figures: "DensityFigures") -> None:
 
 
 def _print_statements(statements: "Sequence[Statement]") -> None:
-    from rich.table import Table
-
-    say("\nWhat the paper says, and what was measured:")
+    say("\nWhat the paper says, and what was measured:\n")
     for method, group in groupby(statements, lambda each: each.method):
-        table = Table(
-            box=None,
-            padding=(0, 2, 1, 0),
-            title=f"\n[bold]{method}[/]",
-            title_justify="left",
-            show_header=False,
-        )
-        table.add_column("outcome", width=8)
-        table.add_column("statement", ratio=5)
-        table.add_column("measured", ratio=6)
-        for each in group:
-            instead = f" [bold]Instead:[/] {each.instead}" if each.outcome == "changed" else ""
-            table.add_row(f"[{_COLOURS[each.outcome]}]{each.outcome}[/]", each.text + instead, each.measured)
-        output().print(table)
+        output().print(f"[bold]{method}[/]")
+        _print_table(list(group))
     counts = Counter(each.outcome for each in statements)
     say(f"{len(statements)} statements: {counts['holds']} hold; {counts['changed']} changed, ", end="")
     say(f"where the text is wrong or too general; {counts['does not hold']} not borne out.\n")
+
+
+def _print_table(statements: "Sequence[Statement]") -> None:
+    """Rows with a blank line below each; columns as wide as those of every other table."""
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 1, 0), show_header=False, expand=True)
+    table.add_column("outcome", width=8)
+    table.add_column("statement", ratio=5)
+    table.add_column("measured", ratio=6)
+    for each in statements:
+        instead = f"\n[bold]Instead:[/] {each.instead}" if each.outcome == "changed" else ""
+        table.add_row(f"[{_COLOURS[each.outcome]}]{each.outcome}[/]", each.text + instead, each.measured)
+    console = output()
+    with console.capture() as drawn:
+        console.print(table)
+    for line in drawn.get().splitlines():
+        print(line.rstrip())  # cells are filled up with spaces

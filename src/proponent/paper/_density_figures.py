@@ -75,7 +75,7 @@ class DensityFigures:
         }
 
 
-def density_figures(seed: int = 0, k: int = 10, bandwidth: float = 1.0) -> DensityFigures:
+def density_figures(seed: int = 0, k: int = 10, bandwidth: float | int | str = 1.0) -> DensityFigures:
     """Compute what the paper's figures on density estimators show.
 
     The paper's Section 3.1 and its first appendix draw six clusters, the self-influences of their samples,
@@ -85,24 +85,31 @@ def density_figures(seed: int = 0, k: int = 10, bandwidth: float = 1.0) -> Densi
 
     Args:
         seed: What the samples come from.
-        k: Neighbours of k-NN.
-        bandwidth: The standard deviation of KDE's kernel.
+        k: Neighbours of k-NN; 2 at least, and fewer than the 100 samples.
+        bandwidth: The standard deviation of KDE's kernel, or "scott" or "silverman", rules for it.
 
     Raises:
         ValueError: `k` or `bandwidth` can't be used.
     """
     clusters = six_clusters(seed)
+    most = len(clusters.points) - 1
+    if not 2 <= k <= most:
+        raise ValueError(
+            f"`k` must be from 2 to {most}, got {k}: a sample is its own first neighbour, and of the "
+            f"{most + 1} samples one is left out."
+        )
     query = clusters.centres[0] + _OFF_CENTRE * clusters.deviations[0]
     forms = {
         form: _estimate(SphericalMixture(labels=clusters.labels, form=form), clusters, query)
         for form in FORMS
     }
+    kernels = KernelDensity(bandwidth=bandwidth)
     estimates = {
         KNN: _estimate(KNNDensity(k=k), clusters, query),
-        KDE: _estimate(KernelDensity(bandwidth=bandwidth), clusters, query),
+        KDE: _estimate(kernels, clusters, query),
         MIXTURE: forms["exact"],
     }
-    return DensityFigures(clusters, query, seed, k, bandwidth, estimates, forms)
+    return DensityFigures(clusters, query, seed, k, kernels.bandwidth_, estimates, forms)
 
 
 def _estimate(
