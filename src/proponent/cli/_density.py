@@ -69,7 +69,9 @@ def _folder(out: str) -> Path:
     folder = Path(out)
     for path in (folder, *folder.parents):
         if path.exists() and not path.is_dir():
-            raise NotADirectoryError(f"`--out` must be a folder, but `{path}` is a file. Choose another `--out`.")
+            raise NotADirectoryError(
+                f"`--out` must be a folder, but `{path}` is a file. Choose another `--out`."
+            )
     return folder
 
 
