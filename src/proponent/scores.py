@@ -8,7 +8,7 @@ without training says in `Scores.meaning` what leaving a sample out does instead
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IdArray = npt.NDArray[Any]
+Positions = npt.NDArray[np.intp]
 
 _METADATA_KEY = b"proponent"
 
@@ -99,9 +100,9 @@ class Scores:
     def __post_init__(self) -> None:
         if self.values.ndim not in (1, 2):
             raise ValueError(f"`values` must be [n] or [n, q], got an array of {self.values.ndim} axes.")
-        object.__setattr__(self, "ids", _ids(self.ids, self.values.shape[0], "ids"))
+        object.__setattr__(self, "ids", check_ids(self.ids, self.values.shape[0]))
         if self.values.ndim == 2:
-            queries = _ids(self.query_ids, self.values.shape[1], "query_ids")
+            queries = check_ids(self.query_ids, self.values.shape[1], "query_ids")
             object.__setattr__(self, "query_ids", queries)
         elif self.query_ids is not None:
             raise ValueError("`query_ids` belong to a matrix [n, q], but `values` is a vector [n].")
@@ -135,7 +136,7 @@ class Scores:
         """The k samples with the lowest scores, for every query; ties in the order of the samples."""
         return self._first(self.values, k)
 
-    def ranks(self) -> npt.NDArray[np.intp]:
+    def ranks(self) -> Positions:
         """The rank of every sample, 0 for the strongest proponent, in the shape of `values`."""
         order = np.argsort(-self.values, axis=0, kind="stable")
         ranks = np.empty_like(order)
@@ -254,7 +255,20 @@ class Scores:
         return Ranking(self.ids[order.T], np.take_along_axis(self.values, order, 0).T, self.query_ids)
 
 
-def _ids(ids: Any, count: int, name: str) -> IdArray:
+def check_ids(ids: Sequence[Any] | IdArray | None, count: int, name: str = "ids") -> IdArray:
+    """Make an array of ids; positions where there are none.
+
+    >>> check_ids(["a", "b"], 2), check_ids(None, 3)
+    (array(['a', 'b'], dtype='<U1'), array([0, 1, 2]))
+
+    Args:
+        ids: One a sample, or one a query.
+        count: How many there must be.
+        name: Of the argument, for messages.
+
+    Raises:
+        ValueError: There are more or fewer of them, or one occurs twice.
+    """
     if ids is None:
         return np.arange(count)
     array = np.asarray(ids)

@@ -6,16 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import torch
+from jaxtyping import Float, Int
+from torch import Tensor
 
-from proponent.scores import ON_QUERIES, FloatArray, IdArray, Ranking, read_table, write_table
-
-Positions = npt.NDArray[np.intp]
-
-# What decides which are kept is as large as the scores; this keeps it small.
-_QUERIES_AT_ONCE = 64
+from proponent.scores import ON_QUERIES, FloatArray, IdArray, Positions, Ranking, read_table, write_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,9 +113,40 @@ def extremes_of(keys: FloatArray, start: int, k: int) -> Extremes:
         start: The position of its first sample.
         k: How many to keep; all where there are fewer.
     """
-    columns = range(0, keys.shape[1], _QUERIES_AT_ONCE)
-    order = np.concatenate([_highest(keys[:, c : c + _QUERIES_AT_ONCE], k) for c in columns], axis=1)
-    return Extremes(order + start, np.take_along_axis(keys, order, 0))
+    positions, highest = strongest(torch.as_tensor(keys), min(k, len(keys)))
+    return Extremes(positions.numpy() + start, highest.numpy())
+
+
+def strongest(
+    scores: Float[Tensor, "n q"], k: int, *, largest: bool = True
+) -> tuple[Int[Tensor, "k q"], Float[Tensor, "k q"]]:
+    """Select the k highest or lowest scores of each query, where the scores are.
+
+    >>> positions, values = strongest(torch.tensor([[2.0], [3.0], [2.0], [2.0]]), 3)
+    >>> positions.T, values.T
+    (tensor([[1, 0, 2]]), tensor([[3., 2., 2.]]))
+
+    Args:
+        scores: On any device; nothing of their size is made.
+        k: How many, from 1 to n.
+        largest: Whether the highest; else the lowest.
+
+    Returns:
+        Their positions and values, the strongest first; ties in the order of the samples.
+    """
+    found = scores.topk(
+        min(k + 1, len(scores)), 0, largest=largest
+    )  # one more tells of ties for the last place
+    values, positions = found.values[:k], found.indices[:k]
+    last = values[-1]
+    for column in (found.values[-1] == last).nonzero()[:, 0].tolist() if k < len(scores) else []:
+        ties = (scores[:, column] == last[column]).nonzero()[:, 0]
+        above = int((values[:, column] != last[column]).sum())
+        positions[above:, column] = ties[: k - above]
+    order = positions.argsort(0)
+    positions, values = positions.gather(0, order), values.gather(0, order)
+    order = values.sort(dim=0, descending=largest, stable=True).indices
+    return positions.gather(0, order), values.gather(0, order)
 
 
 def merged(first: Extremes, second: Extremes, k: int) -> Extremes:
@@ -146,21 +173,6 @@ def beside(parts: Sequence[Extremes]) -> Extremes:
 def ranking_of(extremes: Extremes, sign: int, ids: IdArray, query_ids: IdArray) -> Ranking:
     """Name the samples, and give the scores their sign back."""
     return Ranking(ids[extremes.positions.T], sign * extremes.keys.T, query_ids)
-
-
-def _highest(keys: FloatArray, k: int) -> Positions:
-    """The positions of the k highest of each column, in falling order; ties in rising positions."""
-    if k >= len(keys):
-        return np.argsort(-keys, axis=0, kind="stable")
-    least = torch.as_tensor(keys).topk(k, 0).values[-1].numpy()  # NumPy's partition takes 30 times as long
-    kept = keys >= least
-    for column in np.flatnonzero(kept.sum(0) > k):  # more ties than places: the first of them
-        ties = np.flatnonzero(keys[:, column] == least[column])
-        above = np.count_nonzero(keys[:, column] > least[column])
-        kept[ties[k - above :], column] = False
-    positions = np.nonzero(kept.T)[1].reshape(-1, k).T
-    order = np.argsort(-np.take_along_axis(keys, positions, 0), axis=0, kind="stable")
-    return np.take_along_axis(positions, order, 0)
 
 
 def _side(frame: pd.DataFrame, side: str) -> Ranking:

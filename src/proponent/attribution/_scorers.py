@@ -8,11 +8,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from proponent.attribution._budget import Memory, largest_batch, measure_memory
+from proponent.attribution._budget import largest_batch
 from proponent.attribution._crossed import crossed_variance, squared_mean_variance, variance_components
 from proponent.attribution._source import Source, Stage
 from proponent.data import Batch, batch_size, take
 from proponent.gradients import Gradients, inner_products, paired_products, prepare_queries
+from proponent.memory import Memory, measure_memory
 
 # [b, b, ...] scores of groups of draws -> [r, ...] what is kept of them
 Summary = Callable[[Tensor], Tensor]
