@@ -317,8 +317,8 @@ EYES = np.stack([np.eye(2)] * 3)
         ({"n_components": 0}, SAMPLES, "`n_components` must be a whole number of at least 1, got 0"),
         ({"n_components": True}, SAMPLES, "`n_components` must be a whole number of at least 1, got True"),
         ({"n_components": 91}, SAMPLES, "`n_components` must be at most the 90 samples, got 91"),
-        ({"tol": 0}, SAMPLES, "`tol` must be above 0, got 0"),
-        ({"max_iter": 0}, SAMPLES, "`max_iter` must be at least 1, got 0"),
+        ({"tol": 0}, SAMPLES, "`tol` must be a number above 0, got 0"),
+        ({"max_iter": 0}, SAMPLES, "`max_iter` must be a whole number of at least 1, got 0"),
         ({"init_params": "guess"}, SAMPLES, "scikit-learn finds none: The 'init_params' parameter"),
         ({}, SAMPLES[:1], "`X` must have at least 2 samples for a mixture, got 1 sample"),
         ({}, np.full((5, 2), np.nan), "contains NaN"),
@@ -330,6 +330,7 @@ EYES = np.stack([np.eye(2)] * 3)
         ),
         ({"n_components": 1}, np.eye(4)[:, :2] * [1, 0], "feature 1 is constant. Drop it"),
         ({"covariance_type": "diag"}, SAMPLES * [0, 1], "but feature 0 is constant. Drop it"),
+        ({"covariance_type": "diag"}, SAMPLES * 0, "but 2 features are constant: 0, 1. Drop them"),
         (
             {"covariance_type": "spherical"},
             SAMPLES * 0,

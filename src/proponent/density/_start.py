@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,11 @@ from proponent.density._place import Place
 from proponent.scores import FloatArray
 
 _REGULAR = 1e-6  # what scikit-learn's steps add to covariances, relative to the variance of the features
+_SHOWN = 20
 _SUMS = 1e-6  # by which weights may miss a sum of 1
 
 
-def check_settings(n: int, n_components: int, tol: float | int, max_iter: int) -> None:
+def check_settings(n: int, n_components: Any, tol: Any, max_iter: Any) -> None:
     """Refuse settings that can't be used with n samples.
 
     Raises:
@@ -31,10 +32,10 @@ def check_settings(n: int, n_components: int, tol: float | int, max_iter: int) -
         raise ValueError(f"`X` must have at least 2 samples for a mixture, got {n} sample.")
     if n < n_components:
         raise ValueError(f"`n_components` must be at most the {n} samples, got {n_components}.")
-    if not tol > 0:
-        raise ValueError(f"`tol` must be above 0, got {tol}.")
-    if max_iter < 1:
-        raise ValueError(f"`max_iter` must be at least 1, got {max_iter}.")
+    if not isinstance(tol, Real) or not tol > 0:
+        raise ValueError(f"`tol` must be a number above 0, got {tol!r}.")
+    if not isinstance(max_iter, Integral) or isinstance(max_iter, bool) or max_iter < 1:
+        raise ValueError(f"`max_iter` must be a whole number of at least 1, got {max_iter!r}.")
 
 
 def check_spread(samples: FloatArray, covariance_type: CovarianceType) -> None:
@@ -61,8 +62,8 @@ def check_spread(samples: FloatArray, covariance_type: CovarianceType) -> None:
         )
     if is_constant.any():
         raise ValueError(
-            f'`X` must vary in every feature for `covariance_type="{name}"`, but feature '
-            f"{int(is_constant.argmax())} is constant. Drop it."
+            f'`X` must vary in every feature for `covariance_type="{name}"`, but '
+            f"{_constant(np.flatnonzero(is_constant))}."
         )
     if not covariance_type.is_dense:
         return
@@ -72,6 +73,13 @@ def check_spread(samples: FloatArray, covariance_type: CovarianceType) -> None:
             f'`X` must have linearly independent features for `covariance_type="{name}"`, but one is a '
             f"combination of the others. {advice}"
         )
+
+
+def _constant(features: npt.NDArray[np.intp]) -> str:
+    shown = ", ".join(map(str, features[:_SHOWN])) + (", …" if len(features) > _SHOWN else "")
+    if len(features) == 1:
+        return f"feature {shown} is constant. Drop it"
+    return f"{len(features)} features are constant: {shown}. Drop them"
 
 
 def started(
