@@ -5,6 +5,7 @@ import re
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -168,9 +169,8 @@ class _LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
         size = storage.nbytes() if counts else 0
         self.bytes += size
         self.peak = max(self.peak, self.bytes)
+        self._seen[key] = weakref.ref(storage, partial(self._forget, key, size))
 
-        def forget(_: object) -> None:
-            self.bytes -= size
-            del self._seen[key]
-
-        self._seen[key] = weakref.ref(storage, forget)
+    def _forget(self, key: int, size: int, _: object) -> None:
+        self.bytes -= size
+        del self._seen[key]

@@ -113,8 +113,20 @@ def extremes_of(keys: FloatArray, start: int, k: int) -> Extremes:
         start: The position of its first sample.
         k: How many to keep; all where there are fewer.
     """
-    positions, highest = strongest(torch.as_tensor(keys), min(k, len(keys)))
-    return Extremes(positions.numpy() + start, highest.numpy())
+    found = extremes_in(torch.as_tensor(keys), min(k, len(keys)))
+    return Extremes(found.positions + start, found.keys)
+
+
+def extremes_in(scores: Float[Tensor, "n q"], k: int, *, largest: bool = True) -> Extremes:
+    """Select the k highest or lowest of all samples, where the scores are.
+
+    Args:
+        scores: On any device.
+        k: How many, from 1 to n.
+        largest: Whether the highest; else the lowest.
+    """
+    positions, values = strongest(scores, k, largest=largest)
+    return Extremes(positions.cpu().numpy(), (values if largest else -values).cpu().numpy())
 
 
 def strongest(

@@ -4,11 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
+import torch
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import proponent as pp
+from proponent.memory import for_tensors, measure_memory
 
 
 def make_clusters(count=40, seed=0):
@@ -68,6 +70,22 @@ def test_a_small_budget_gives_the_same_scores(make):
     assert_allclose(chunks.influence(QUERIES).values, whole.influence(QUERIES).values, rtol=1e-12, atol=1e-14)
     assert_allclose(chunks.self_influence().values, whole.self_influence().values, rtol=1e-12, atol=1e-14)
     assert_allclose(chunks.score_samples(QUERIES), whole.score_samples(QUERIES), rtol=1e-12)
+
+
+@every_estimator
+@pytest.mark.parametrize(("budget", "precision"), [(1 << 19, "float64"), (1 << 20, "float32")])
+def test_memory_stays_within_the_budget(make, budget, precision):
+    (samples, _), (queries, _) = make_clusters(1000), make_clusters(80, seed=1)
+    estimator = make(memory_budget=budget, precision=precision).fit(samples)
+    copies = 2 * 8 * (1000 + 80) * (3 + 2)  # in float64 and for products, which take two columns more
+    asked = {
+        lambda: estimator.influence(queries).values: 0,  # in an array
+        lambda: estimator.influence(queries, top=5): 2 * 5 * 80 * 16,  # values and positions
+        lambda: estimator.influence(queries, top=500): 2 * 500 * 80 * 16,
+        lambda: estimator.self_influence().values: 1000 * 8,
+    }
+    for ask, result in asked.items():
+        assert measure_memory(ask).peak <= for_tensors(budget, torch.device("cpu")) + copies + result
 
 
 @every_estimator
@@ -131,8 +149,6 @@ def test_estimators_can_be_cloned_and_pickled(make):
     ],
 )
 def test_a_place_that_is_not_there(make, change, message):
-    import torch
-
     if change.get("device") == "cuda" and torch.cuda.is_available():
         pytest.skip("there is a GPU")
     with pytest.raises(ValueError, match=message):

@@ -43,6 +43,14 @@ def test_bounds_are_not_enough_for_clusters_that_overlap():
     assert (certain_owners(torch.from_numpy(queries), clusters) < 0).all()
 
 
+@pytest.mark.parametrize(("d", "owner"), [(1, 0), (10_000, -1)])
+def test_bounds_are_not_enough_where_sums_of_many_are_rounded_by_as_much(d, owner):
+    ends = np.zeros((2, d))
+    ends[:, 0] = 1.0, -1.0 - 5e-12
+    clusters = [Cluster(1, end, np.zeros(d), 0.0, 0.0) for end in ends]
+    assert certain_owners(torch.zeros(1, d).double(), clusters).tolist() == [owner]
+
+
 def test_of_two_clusters_that_are_equally_near_the_first_sample_counts():
     samples, labels = np.array([[4.0], [9.0], [0.0], [-5.0]]), np.array([1, 1, 0, 0])
     place = Place.asked_for(None, "float64", None)

@@ -15,7 +15,6 @@ from proponent.density._pairs import (
     Without,
     check_reach,
     reach_of,
-    slices,
     tile_shape,
 )
 from proponent.density._place import Place
@@ -52,7 +51,6 @@ def test_both_give_the_logarithms(by, weights):
     points, queries = 7 + normal(20, 5), 7 + normal(6, 5, seed=1)
     pairs = by(kernels_on(points, 0.3, weights), queries)
     truth = expected(points, queries, 0.3, weights)
-    assert pairs.count == 20
     assert_allclose(written(pairs), truth, rtol=1e-12, atol=1e-12)
     assert_allclose(written(pairs, slice(3, 9)), truth[3:9], rtol=1e-12, atol=1e-12)
     levels = torch.arange(6).double()
@@ -69,7 +67,6 @@ def test_one_sample_is_left_out(by):
     truth = written(pairs)
     truth[omitted, torch.arange(3)] = -torch.inf
     without = Without(pairs, omitted)
-    assert without.count == 20
     assert_allclose(written(without), truth, rtol=1e-14)
     assert_allclose(written(without, slice(5, 10)), truth[5:10], rtol=1e-14)
     assert_allclose(written(without.of(torch.tensor([1]))), truth[:, [1]], rtol=1e-14)
@@ -123,10 +120,6 @@ def test_reach_is_in_bandwidths():
 def test_refuses_distances_whose_squares_are_no_numbers(reach):
     with pytest.raises(ValueError, match=r"squared distances in bandwidths are beyond float64, got 0\.5 and"):
         check_reach(reach, 0.5, torch.float64)
-
-
-def test_slices_cover_all():
-    assert [*slices(7, 3)] == [slice(0, 3), slice(3, 6), slice(6, 7)]
 
 
 @pytest.mark.parametrize("budget", [1, 1000, 10**5, 10**8])

@@ -86,7 +86,7 @@ def test_a_point_is_a_mixture(covariance_type):
 
 def test_small_chunks_and_batches_give_the_same():
     whole, X = around(), torch.as_tensor(QUERIES)
-    small = dataclasses.replace(whole, place=Place.asked_for(None, "float64", 20_000))
+    small = dataclasses.replace(whole, place=Place.asked_for(None, "float64", 40_000))
     done = []
     found = left_out(small, WHICH, X, 1e-10, 1000, done.append)
     assert_close(found.influences, left_out(whole, WHICH, X, 1e-10, 1000, done.append).influences, 1e-8)
@@ -100,6 +100,10 @@ def test_refits_that_need_many_steps_go_on_alone():
     found = refitted(fit, torch.tensor([0]), 1e-10, 1000)
     assert found.steps > 60
     assert found.gradient_norms <= 1e-10
+    for most in (50, 60, 62):
+        stopped = refitted(fit, torch.tensor([0]), 1e-10, most)
+        assert stopped.steps == most
+        assert stopped.gradient_norms > 1e-10
     ends = as_arrays(fit.mixture_at(found.points[0]), "full")
     for before, after in zip(
         ends, reference.em(np.delete(fit.samples.numpy(), 0, 0), *ends, "full", 1), strict=True

@@ -10,19 +10,18 @@ so that what B mixtures say of some points is one matrix product, and what they 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from proponent.density._components import Mixture, chunks
+from proponent.density._collapse import FEWEST, LIMIT, natural_thinness, spread_of
+from proponent.density._components import Mixture
 from proponent.density._coordinates import Coordinates
 from proponent.density._curvature import Curvature
 from proponent.density._gaussians import Gaussians, Moments, expectations, from_natural, likeliest, natural
 from proponent.density._place import Place
-
-_THINNEST = 1e-12  # a variance, relative to that of the component in the fit
-_FEWEST = 1e-8  # samples
 
 
 @dataclass(frozen=True)
@@ -77,6 +76,11 @@ class Around:
         """The coordinates in which the fit lies at 0."""
         return Coordinates.near(self.mixture)
 
+    @cached_property
+    def spread(self) -> Float[Tensor, "r s"]:
+        """The root of the covariance of all samples."""
+        return spread_of(self.mixture.kind, self.samples, self.place)
+
     def mixture_at(self, point: Float[Tensor, " P"]) -> Mixture:
         """The mixture that has these coordinates."""
         lines = _Lines.at(self, point[None])
@@ -130,7 +134,8 @@ class Around:
             second, gradients = second.sum(1, keepdim=True), (gradients[0], gradients[1].sum(1, keepdim=True))
         gradient = at.gradient(counts - lines.weights, *gradients)
         h, v, is_positive = natural(likeliest(kind, Moments(counts, first, second, total / n)))
-        is_regular = is_positive & (v.abs().amax((1, 2)) < 1 / _THINNEST) & (counts.amin(1) * n > _FEWEST)
+        thin = natural_thinness(kind, self.mixture.roots, self.spread, v).amax(1)
+        is_regular = is_positive & (thin < LIMIT) & (counts.amin(1) * n > FEWEST)
         target = at.point((counts / self.mixture.weights).log(), h, v)
         return Seen(total / n, gradient, gradient.norm(dim=1), target, is_regular & target.isfinite().all(1))
 
@@ -143,7 +148,8 @@ class Around:
         """Few enough points at a time for so many mixtures."""
         kind = self.mixture.kind
         features = 1 + kind.dimension + kind.count
-        return chunks(count, len(self.mixture.weights) * (4 * features + 3 * mixtures), self.place)
+        numbers = len(self.mixture.weights) * (4 * features + 3 * mixtures)
+        return self.place.share(1 / 2).cached.parts(count, numbers * self.place.itemsize)
 
 
 @dataclass(frozen=True)

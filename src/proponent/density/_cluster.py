@@ -1,19 +1,15 @@
 """A spherical Gaussian, fitted to some of the samples so that neither size nor place of the data matters."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from proponent.density._place import Place
-from proponent.scores import FloatArray
-
-Positions = npt.NDArray[np.intp]
+from proponent.scores import FloatArray, Positions
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +39,17 @@ class Cluster:
         """Fit it to the samples at the positions `members`."""
         n, d = len(members), samples.shape[1]
         first = samples[members[0]]
+        # A sample, its difference, and what is compared or squared.
+        parts = [members[part] for part in place.parts(n, 8 * 3 * d)]
         total, differ = np.zeros(d), False
-        for part in parts_of(members, _numbers(d) * 8, place):
+        for part in parts:
             total += (samples[part] - first).sum(0)
             differ = differ or bool((samples[part] != first).any())
         if not differ:
             return cls(n, first, np.zeros(d), 0.0, 0.0)
         centre = first + total / n
         total, squares, largest = np.zeros(d), 0.0, 0.0
-        for part in parts_of(members, _numbers(d) * 8, place):
+        for part in parts:
             differences = samples[part] - centre
             total += differences.sum(0)
             each = np.einsum("ij,ij->i", differences, differences)
@@ -79,17 +77,3 @@ class Cluster:
             return torch.where(there, torch.inf, -torch.inf).double()
         squares = self.whiten(points).square().sum(1)
         return -squares / 2 - points.shape[1] * (math.log(2 * math.pi) / 2 + math.log(self.deviation))
-
-
-def parts_of(members: Positions, row_bytes: int, place: Place) -> Iterator[Positions]:
-    """Few enough members at a time that rows of so many bytes take half of the budget; one at least.
-
-    Half, as samples and queries are divided one within the other.
-    """
-    size = max(1, place.budget // (2 * row_bytes))
-    return (members[start : start + size] for start in range(0, len(members), size))
-
-
-def _numbers(d: int) -> int:
-    """How many numbers are held of a sample while clusters are fitted: it, differences, comparisons."""
-    return 3 * d

@@ -1,7 +1,6 @@
 """The components of a Gaussian mixture: their weights, means and covariances, and log densities."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from jaxtyping import Float
@@ -10,8 +9,6 @@ from torch import Tensor
 from proponent.density._gaussians import Moments
 from proponent.density._place import Place
 from proponent.density._symmetric import Symmetric
-
-_MOST = 1 << 25  # bytes in a chunk: larger ones leave the caches of a CPU
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,7 @@ class Mixture:
     def log_densities(self, points: Float[Tensor, "q d"], place: Place) -> Float[Tensor, " q"]:
         """Compute log p."""
         out = points.new_empty(len(points))
-        for part in chunks(len(points), 3 * self.means.numel(), place):
+        for part in place.cached.parts(len(points), _bytes_of_joint(self)):
             out[part] = self.log_joint(self.whitened(points[part])).logsumexp(0)
         return out
 
@@ -74,7 +71,7 @@ class Mixture:
         counts, first = self.weights.new_zeros(K), self.weights.new_zeros(K, d)
         squares = self.kind.identity(counts).repeat(K, 1, 1).zero_()
         total = self.weights.new_zeros(())
-        for part in chunks(len(samples), 4 * K * d, place):
+        for part in place.cached.parts(len(samples), _bytes_of_joint(self)):
             y = self.whitened(samples[part])
             joint = self.log_joint(y)
             likelihood = joint.logsumexp(0)
@@ -99,15 +96,7 @@ class Mixture:
         )
 
 
-def chunks(count: int, numbers: int, place: Place) -> Iterator[slice]:
-    """Few enough rows at a time that what is made for them fits the budget; one at least.
-
-    Args:
-        count: Of the rows.
-        numbers: How many numbers a row needs.
-        place: Has the budget.
-    """
-    most = place.budget if place.device.type == "cuda" else min(place.budget, _MOST)
-    size = max(1, most // (numbers * place.itemsize))
-    for start in range(0, count, size):
-        yield slice(start, min(start + size, count))
+def _bytes_of_joint(mixture: Mixture) -> int:
+    """What is held of a point while it is seen from all components: offsets, squares, log densities."""
+    K, d = mixture.means.shape
+    return mixture.means.itemsize * K * (4 * d + 4)

@@ -15,17 +15,16 @@ The eigenvalues of H lie in (0, 1] at a strict maximum, and EM converges to it a
 smallest.
 """
 
-import os
 from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from proponent.density._components import Mixture, chunks
+from proponent.density._components import Mixture
 from proponent.density._coordinates import Coordinates
 from proponent.density._place import Place
-from proponent.memory import in_words
+from proponent.memory import free_memory, in_words
 
 _SMALLEST = 1e-10  # relative to a curvature of 1
 _KRYLOV = 40
@@ -77,8 +76,8 @@ def curvature(mixture: Mixture, samples: Float[Tensor, "n d"], place: Place) -> 
         raise ValueError(
             f"The mixture has {Coordinates.near(mixture).total} parameters, and the influence needs their "
             f"Hessian and its root, {in_words(_bytes(mixture))}, but the machine has "
-            f"{in_words(_memory(place))}. Use fewer components, or a `covariance_type` with fewer "
-            'parameters, such as "diag".'
+            f"{in_words(free_memory(place.device))} free. Use fewer components, or a `covariance_type` with "
+            'fewer parameters, such as "diag".'
         )
     H = hessian(mixture, samples, mixture.moments(samples, place).counts, place)
     root, failed = torch.linalg.cholesky_ex(H)
@@ -94,7 +93,7 @@ def curvature(mixture: Mixture, samples: Float[Tensor, "n d"], place: Place) -> 
 
 def has_room(mixture: Mixture, place: Place) -> bool:
     """Whether the machine has room for H and its root."""
-    return _bytes(mixture) <= _memory(place)
+    return _bytes(mixture) <= free_memory(place.device)
 
 
 def scores(mixture: Mixture, y: Float[Tensor, "K m d"]) -> Float[Tensor, "m P"]:
@@ -105,10 +104,10 @@ def scores(mixture: Mixture, y: Float[Tensor, "K m d"]) -> Float[Tensor, "m P"]:
     return G
 
 
-def numbers_per_point(mixture: Mixture) -> int:
-    """How many numbers `scores` makes for a point."""
+def bytes_of_scores(mixture: Mixture) -> int:
+    """What is held of a point while `scores` are computed: features, gradients, and their copies."""
     kind = mixture.kind
-    return 4 * len(mixture.weights) * (1 + kind.dimension + kind.count)
+    return mixture.means.itemsize * 6 * len(mixture.weights) * (1 + kind.dimension + kind.count)
 
 
 def hessian(
@@ -127,7 +126,7 @@ def hessian(
     own = K * w
     H = counts.new_zeros(P, P)
     blocks = H[:own, :own].view(K, w, K, w)  # splits axes, so it needs no copy
-    for part in chunks(len(samples), numbers_per_point(mixture), place):
+    for part in place.cached.parts(len(samples), 2 * bytes_of_scores(mixture)):
         J_mean, r, J, J_shared = _parts(mixture, mixture.whitened(samples[part]))
         H.addmm_(J_mean.T, J_mean)
         rJ = r[..., None] * J
@@ -177,12 +176,5 @@ def _smallest(root: Tensor) -> float:
 
 
 def _bytes(mixture: Mixture) -> int:
-    """What H and its root take."""
-    return 2 * 8 * Coordinates.near(mixture).total ** 2
-
-
-def _memory(place: Place) -> int:
-    """All the memory that there is."""
-    if place.device.type == "cuda":
-        return int(torch.cuda.mem_get_info(place.device)[1])
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    """What H, its root, and a copy on the way to it take."""
+    return 3 * 8 * Coordinates.near(mixture).total ** 2

@@ -1,7 +1,7 @@
 """What every density estimator shares: scikit-learn's manner, the two verbs of influence, and chunks."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
@@ -12,13 +12,21 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
+from proponent.density._input import plain, writable
 from proponent.density._place import Place
 from proponent.progress import progress_bar
-from proponent.scores import FloatArray, IdArray, Scores
-from proponent.top_scores import Extremes, TopScores, beside, extremes_of, ranking_of
+from proponent.scores import FloatArray, Scores, check_ids
+from proponent.top_scores import Extremes, TopScores, beside, extremes_in, ranking_of
 
 _Fitted = TypeVar("_Fitted", bound="Density")  # `Self` is refused where the tests check types
 Ids = Sequence[Any] | npt.NDArray[Any]
+# Writes the influence of every sample on some of the queries, [n, part].
+Writer = Callable[[slice, Tensor], None]
+
+# Of the budget: what scores that pass by take, and what is left to write them, and then to select from them.
+_SCORES, _WORK = 1 / 2, 1 / 2
+# What selecting takes of a score that is kept: values and positions in the orders on the way.
+_BYTES_KEPT = 128
 
 
 class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -128,18 +136,16 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
         n, q = len(self.samples_), len(points)
         if top is not None and not 1 <= top <= n:
             raise ValueError(f"`top` must be between 1 and the {n} samples, got {top}.")
-        # Bad ids are refused first.
-        named = Scores(np.broadcast_to(0.0, (n, q)), _array(ids, n), _array(query_ids, q))
-        assert named.query_ids is not None
+        names, query_names = check_ids(ids, n), check_ids(query_ids, q, "query_ids")
         here, facts = self._bring(points, place), self._facts(place)
         with progress_bar(q, " queries", progress) as bar:
             if top is None:
                 values = self._all(here, place, bar.update)
-                return Scores(values, named.ids, named.query_ids, method=self._method, facts=facts)
+                return Scores(values, names, query_names, method=self._method, facts=facts)
             highest, lowest = self._strongest(here, top, place, bar.update)
         return TopScores(
-            ranking_of(highest, 1, named.ids, named.query_ids),
-            ranking_of(lowest, -1, named.ids, named.query_ids),
+            ranking_of(highest, 1, names, query_names),
+            ranking_of(lowest, -1, names, query_names),
             count=n,
             method=self._method,
             facts=facts,
@@ -160,10 +166,10 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
         place = self._place()
         self._check_removal()
         n = len(self.samples_)
-        named = Scores(np.broadcast_to(0.0, (n,)), _array(ids, n))  # refuses bad ids first
+        names = check_ids(ids, n)
         with progress_bar(n, " samples", progress) as bar:
             values = self._self_influences(place, bar.update)
-        return Scores(values.cpu().numpy(), named.ids, method=self._method, facts=self._facts(place))
+        return Scores(values.cpu().numpy(), names, method=self._method, facts=self._facts(place))
 
     @abstractmethod
     def _estimate(self, place: Place) -> None:
@@ -186,8 +192,13 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """
 
     @abstractmethod
-    def _fill(self, queries: Float[Tensor, "q d"], out: Float[Tensor, "n q"], place: Place) -> None:
-        """Write the influence of every sample on some queries, few enough for `out` to fit the budget."""
+    def _writer(self, queries: Float[Tensor, "q d"], place: Place) -> Writer:
+        """Prepare the samples, and what all queries need, to write influences a few queries at a time.
+
+        Args:
+            queries: All of them.
+            place: Its budget is what writing may take, beside where it writes to.
+        """
 
     @abstractmethod
     def _self_influences(self, place: Place, report: Callable[[int], object]) -> Float[Tensor, " n"]:
@@ -199,12 +210,12 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _take(self, X: npt.ArrayLike) -> None:
         """Check the samples, and keep them."""
-        self.samples_ = _writable(validate_data(self, _plain(X), dtype=np.float64, order="C"))
+        self.samples_ = writable(validate_data(self, plain(X), dtype=np.float64, order="C"))
 
     def _points(self, X: npt.ArrayLike) -> FloatArray:
         """Check points to be asked about."""
         check_is_fitted(self)
-        return _writable(validate_data(self, _plain(X), dtype=np.float64, order="C", reset=False))
+        return writable(validate_data(self, plain(X), dtype=np.float64, order="C", reset=False))
 
     def _bring(self, points: FloatArray, place: Place) -> Float[Tensor, "q d"]:
         """Hand checked points to the hooks, in the numbers of the place unless an estimator needs others."""
@@ -218,49 +229,44 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
     ) -> FloatArray:
         """The whole matrix of scores, in the memory of the process; columns are made in place on a CPU."""
         values = place.empty(len(self.samples_), len(queries))
-        whole = torch.from_numpy(values)
-        for part in self._parts(len(queries), place):
-            columns = whole[:, part]
-            out = columns if place.device.type == "cpu" else torch.empty_like(columns, device=place.device)
-            self._fill(queries[part], out, place)
-            if out is not columns:
-                columns.copy_(out)
+        whole, write = torch.from_numpy(values), self._writer(queries, place.share(_WORK))
+        for part, out in self._chunks(whole, place):
+            write(part, out)
+            if place.device.type != "cpu":
+                whole[:, part] = out
             report(part.stop - part.start)
         return values
+
+    def _chunks(self, whole: Float[Tensor, "n q"], place: Place) -> Iterator[tuple[slice, Tensor]]:
+        """Where to write the columns of a matrix: there, or, for a GPU, to where they are copied from."""
+        if place.device.type == "cpu":
+            return ((part, whole[:, part]) for part in self._parts(whole.shape[1], place))
+        return self._passing(whole.shape[1], place)
 
     def _strongest(
         self, queries: Float[Tensor, "q d"], k: int, place: Place, report: Callable[[int], object]
     ) -> tuple[Extremes, Extremes]:
         """The highest and the lowest scores of each query, a few queries at a time."""
         sides: tuple[list[Extremes], list[Extremes]] = ([], [])
-        for part in self._parts(len(queries), place):
-            out = torch.empty(
-                len(self.samples_), part.stop - part.start, dtype=place.dtype, device=place.device
-            )
-            self._fill(queries[part], out, place)
-            scores = out.cpu().numpy()
-            for sign, side in zip((1, -1), sides, strict=True):
-                side.append(extremes_of(sign * scores, 0, k))
+        work = place.share(_WORK)
+        write = self._writer(queries, work)
+        for part, out in self._passing(len(queries), place):
+            write(part, out)
+            for some in work.parts(out.shape[1], _BYTES_KEPT * k):
+                for largest, side in zip((True, False), sides, strict=True):
+                    side.append(extremes_in(out[:, some], k, largest=largest))
             report(part.stop - part.start)
         highest, lowest = (beside(side) for side in sides)
         return highest, lowest
 
-    def _parts(self, count: int, place: Place) -> list[slice]:
-        """Few enough queries at a time that their scores fit the budget; one at least."""
-        size = max(1, place.budget // (len(self.samples_) * place.itemsize))
-        return [slice(start, min(start + size, count)) for start in range(0, count, size)]
+    def _passing(self, count: int, place: Place) -> Iterator[tuple[slice, Tensor]]:
+        """Room for the scores of some queries at a time, always the same."""
+        n, parts = len(self.samples_), [*self._parts(count, place)]
+        room = torch.empty(n * parts[0].stop, dtype=place.dtype, device=place.device)
+        for part in parts:
+            q = part.stop - part.start
+            yield part, room[: n * q].view(n, q)
 
-
-def _array(ids: Ids | None, count: int) -> IdArray:
-    """What `Scores` takes: positions where there are no ids."""
-    return np.arange(count) if ids is None else np.asarray(ids)
-
-
-def _writable(points: FloatArray) -> FloatArray:
-    """The same, or a copy of what torch may not touch."""
-    return np.require(points, requirements="W")
-
-
-def _plain(X: Any) -> Any:
-    """The data of a tensor, wherever it lies; scikit-learn takes everything else."""
-    return X.detach().cpu().numpy() if isinstance(X, Tensor) else X
+    def _parts(self, count: int, place: Place) -> Iterator[slice]:
+        """Few enough queries at a time for their scores."""
+        return place.share(_SCORES).parts(count, len(self.samples_) * place.itemsize)

@@ -13,14 +13,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from proponent.density._collapse import FEWEST, LIMIT, spread_of, thinness
 from proponent.density._components import Mixture
 from proponent.density._coordinates import Coordinates
 from proponent.density._curvature import has_room, hessian
 from proponent.density._gaussians import Moments, from_natural, likeliest
 from proponent.density._place import Place
 
-_THINNEST = 1e-14  # a variance, relative to that of all samples
-_FEWEST = 1e-8  # samples
 _ROUNDING = 1e-12  # by which a likelihood may seem to fall
 _SHARES = (1, 1 / 2, 1 / 4, 1 / 8)
 _NEAR = 0.1  # a gradient from which Newton's step is worth a try
@@ -66,7 +65,7 @@ def maximised(
     """
     here, wait, step = _State.at(mixture, samples, place), 0, 0
     rate = 0.0  # at which the gradient shrinks; not known before the first step
-    spread = _spread(mixture, samples)
+    spread = spread_of(mixture.kind, samples, place)
     while here.norm > tol and step < max_iter:
         step += 1
         if wait == 0 and _newton_pays(here, rate, tol, place):
@@ -108,7 +107,7 @@ def _em(here: _State, spread: Tensor, n: int) -> Mixture:
     """
     mixture, counts = here.mixture, here.moments.counts
     weakest = int(counts.argmin())
-    if not float(counts[weakest]) * n > _FEWEST:
+    if not float(counts[weakest]) * n > FEWEST:
         raise NoMaximumError(
             f"Every component must keep some weight, but that of component {weakest} has fallen to "
             f"{float(counts[weakest]):.1g}. Use fewer components, or another `random_state` or `init_params`."
@@ -156,25 +155,15 @@ def _newton_cost(mixture: Mixture) -> float:
     return Coordinates.near(mixture).total ** 2 / each
 
 
-def _spread(mixture: Mixture, samples: Tensor) -> Tensor:
-    """The inverse root of the covariance of all samples, of the kind that components have."""
-    kind = mixture.kind
-    centred = samples - samples.mean(0)
-    weights = samples.new_full((len(samples),), 1 / len(samples))
-    return kind.inverse_roots(kind.roots(kind.moments(weights, centred))[0])
-
-
 def _check_regular(mixture: Mixture, roots: Tensor, spread: Tensor) -> None:
     """Refuse a covariance that is singular, next to that of all samples.
 
     Raises:
         NoMaximumError: Names the component.
     """
-    kind = mixture.kind
-    relative = kind.product(spread, roots)
-    variances = kind.spectrum(kind.product(relative, kind.transposed(relative)))[..., 0]
-    thinnest = int(variances.argmin())
-    if variances[thinnest] > _THINNEST:
+    thin = thinness(mixture.kind, roots, spread)
+    thinnest = int(thin.argmax())  # of which one that is no number is the highest
+    if thin[thinnest] < LIMIT:
         return
     whose = "The covariance that the components share has become singular"
     if not mixture.is_shared:

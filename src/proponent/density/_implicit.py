@@ -9,8 +9,8 @@ from collections.abc import Callable
 from jaxtyping import Float
 from torch import Tensor
 
-from proponent.density._components import Mixture, chunks
-from proponent.density._curvature import Curvature, numbers_per_point, scores
+from proponent.density._components import Mixture
+from proponent.density._curvature import Curvature, bytes_of_scores, scores
 from proponent.density._place import Place
 
 
@@ -35,16 +35,19 @@ def fill_influences(
     Raises:
         ValueError: A query is too far for the square of its distance to be a number.
     """
-    n, numbers, rounded = len(samples), _numbers(mixture, curvature), mixture.to(place)
-    for columns in chunks(len(queries), 2 * numbers, place):
+    n, half = len(samples), place.share(1 / 2)
+    for columns in half.parts(len(queries), _bytes_of_solution(mixture, curvature)):
         right = _right(mixture, curvature, queries[columns], place)
-        for rows in chunks(n, numbers + 2 * len(right), place):
-            y = mixture.whitened(samples[rows]).to(place.dtype)
+        numbers = 2 * len(right) * place.itemsize
+        for rows in half.cached.parts(n, _bytes_of_point(mixture, curvature) + numbers):
+            y = mixture.whitened(samples[rows])
             if curvature.root is None:
-                y = y.squeeze(0)
-                out[rows, columns] = (y @ right.T + mixture.kind.products(y, right)) / n
+                y, z = y.squeeze(0), right
+                products = mixture.kind.products(y, z, place.dtype)
+                products.addmm_(y.to(place.dtype), z.to(place.dtype).T)
             else:
-                out[rows, columns] = scores(rounded, y) @ right.T / n
+                products = scores(mixture, y).to(place.dtype) @ right.T
+            out[rows, columns] = products.div_(n)
 
 
 def self_influences(
@@ -64,30 +67,37 @@ def self_influences(
         report: Told how many are done.
     """
     values = samples.new_empty(len(samples))
-    for rows in chunks(len(samples), 2 * _numbers(mixture, curvature), place):
+    for rows in place.cached.parts(len(samples), _bytes_of_solution(mixture, curvature)):
         y = mixture.whitened(samples[rows])
         if curvature.root is None:
             y = y.squeeze(0)
-            own = mixture.kind.products(y[:, None], y[:, None])
+            own = mixture.kind.products(y[:, None], y[:, None], y.dtype)
             values[rows] = y.square().sum(-1) + own.flatten()
         else:
             values[rows] = curvature.lengths(scores(mixture, y))
         report(rows.stop - rows.start)
-    return values / len(samples)
+    return values.div_(len(samples))
 
 
 def _right(mixture: Mixture, curvature: Curvature, queries: Tensor, place: Place) -> Tensor:
-    """H⁻¹ G of queries, or what gives the same for one component."""
+    """H⁻¹ G of queries, rounded; for one component the whitened queries, as they are."""
     y = mixture.whitened(queries)
     if not y.to(place.dtype).square().sum(-1).isfinite().all():
         raise ValueError(
             "`queries` must be so near to every component that the square of the distance can be held in "
             f"{str(place.dtype).removeprefix('torch.')}, but one is not."
         )
-    right = y.squeeze(0) if curvature.root is None else curvature.solve(scores(mixture, y))
-    return right.to(place.dtype)
+    return y.squeeze(0) if curvature.root is None else curvature.solve(scores(mixture, y)).to(place.dtype)
 
 
-def _numbers(mixture: Mixture, curvature: Curvature) -> int:
-    """How many numbers a point needs."""
-    return 4 * mixture.kind.dimension if curvature.root is None else numbers_per_point(mixture)
+def _bytes_of_point(mixture: Mixture, curvature: Curvature) -> int:
+    """What is held of a point in float64, until its products."""
+    if curvature.root is None:
+        return 8 * 10 * mixture.kind.dimension
+    return bytes_of_scores(mixture)
+
+
+def _bytes_of_solution(mixture: Mixture, curvature: Curvature) -> int:
+    """What is held of a point in float64, with the copies on the way to H⁻¹ G."""
+    solved = 0 if curvature.root is None else 3 * 8 * len(curvature.root)
+    return _bytes_of_point(mixture, curvature) + solved

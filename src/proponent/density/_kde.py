@@ -12,7 +12,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from proponent.density._bring import bring
-from proponent.density._density import Density, _plain
+from proponent.density._density import Density, Writer
+from proponent.density._input import plain
 from proponent.density._kernel_influence import fill_influence, self_influence
 from proponent.density._log_sum import log_sums_at, log_sums_without_self
 from proponent.density._pairs import Kernels, check_reach, reach_of
@@ -123,8 +124,9 @@ class KernelDensity(Density):
                 "estimate was fitted to 1 sample."
             )
 
-    def _fill(self, queries: Float[Tensor, "q d"], out: Float[Tensor, "n q"], place: Place) -> None:
-        fill_influence(self._kernels(place), queries, self._remaining(place), out)
+    def _writer(self, queries: Float[Tensor, "q d"], place: Place) -> Writer:
+        kernels, remaining = self._kernels(place), self._remaining(place)
+        return lambda part, out: fill_influence(kernels, queries[part], remaining, out)
 
     def _self_influences(self, place: Place, report: Callable[[int], object]) -> Float[Tensor, " n"]:
         kernels = self._kernels(place)
@@ -177,7 +179,7 @@ def _fractions(sample_weight: Any, n: int) -> FloatArray:
     Raises:
         ValueError: They aren't n weights, or not weights.
     """
-    weights = np.asarray(_plain(sample_weight), dtype=np.float64)
+    weights = np.asarray(plain(sample_weight), dtype=np.float64)
     if weights.shape != (n,):
         raise ValueError(
             f"`sample_weight` must be one weight for each of the {n} samples, got shape {weights.shape}."

@@ -20,7 +20,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from proponent.density._log_sum import Sums, log_sums, powers, tile_for
-from proponent.density._pairs import Kernels, Pairs, Without, slices, tile_shape
+from proponent.density._pairs import Kernels, Pairs, Without, tile_shape
+from proponent.density._place import slices
 
 # Below it, a sum of shares may have lost some that underflowed.
 _SMALL = {torch.float64: 2.0**-400, torch.float32: 2.0**-40}
@@ -127,7 +128,7 @@ def _score_owners(
     losses = rest[owned].log()
     lost = owned[rest[owned] < _SMALL[out.dtype]]
     if len(lost):
-        others = log_sums(Without(pairs.of(lost), owners[lost]), tile_for(kernels, len(lost)))
+        others = log_sums(Without(pairs.of(lost), owners[lost]), len(out), tile_for(kernels, len(lost)))
         losses[rest[owned] < _SMALL[out.dtype]] = log(2) * (others - logs[lost])
     scores = remaining.expand(len(out))[owners[owned]] - losses
     out[owners[owned], owned] = scores.where(losses > -torch.inf, torch.inf).to(out.dtype)

@@ -7,14 +7,13 @@ from typing import Any
 
 import torch
 from jaxtyping import Float
-from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from proponent.density._bring import bring
-from proponent.density._density import Density
+from proponent.density._density import Density, Writer
 from proponent.density._nearest import nearest, nearest_by_parts
 from proponent.density._place import Place
-from proponent.density._two_values import strongest_of_two
+from proponent.density._two_values import bytes_of_selection, strongest_of_two
 from proponent.scores import FloatArray
 from proponent.top_scores import Extremes, beside
 
@@ -90,7 +89,6 @@ class KNNDensity(Density):
         return log_densities
 
     def _check_removal(self) -> None:
-        check_is_fitted(self)
         n = len(self.samples_)
         if self._checked_k() == n:
             raise ValueError(
@@ -98,21 +96,27 @@ class KNNDensity(Density):
                 "Choose a smaller one."
             )
 
-    def _fill(self, queries: Float[Tensor, "q d"], out: Float[Tensor, "n q"], place: Place) -> None:
+    def _writer(self, queries: Float[Tensor, "q d"], place: Place) -> Writer:
         k = self._checked_k()
         distances, positions = nearest(self._bring(self.samples_, place), queries, k + 1, place)
-        near = self._elsewhere + self._gains(distances)
-        out.fill_(self._elsewhere)
-        # Of a tie beyond the k-th place some are left out, but then there is nothing to gain.
-        out.scatter_(0, positions[:, :-1].T, near.to(out.dtype).expand(k, -1))
+        near = (self._elsewhere + self._gains(distances)).to(place.dtype)
+
+        def write(part: slice, out: Float[Tensor, "n _"]) -> None:
+            out.fill_(self._elsewhere)
+            # Of a tie beyond the k-th place some are left out, but then there is nothing to gain.
+            out.scatter_(0, positions[part, :-1].T, near[part].expand(k, -1))
+
+        return write
 
     def _strongest(
         self, queries: Float[Tensor, "q d"], k: int, place: Place, report: Callable[[int], object]
     ) -> tuple[Extremes, Extremes]:
-        samples, sides = self._bring(self.samples_, place), []
-        for part, (distances, positions) in nearest_by_parts(samples, queries, self._checked_k() + 1, place):
+        samples, sides, half = self._bring(self.samples_, place), [], place.share(1 / 2)
+        for part, (distances, positions) in nearest_by_parts(samples, queries, self._checked_k() + 1, half):
             near = (self._elsewhere + self._gains(distances)).to(place.dtype)
-            sides.append(strongest_of_two(positions[:, :-1], near, self._elsewhere, len(samples), k))
+            for some in half.parts(len(near), bytes_of_selection(positions.shape[1], k)):
+                few = positions[some, :-1]
+                sides.append(strongest_of_two(few, near[some], self._elsewhere, len(samples), k))
             report(part.stop - part.start)
         highest, lowest = (beside(side) for side in zip(*sides, strict=True))
         return highest, lowest

@@ -6,14 +6,11 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from proponent.scores import FloatArray, IdArray
-
-Positions = npt.NDArray[np.intp]
+from proponent.scores import FloatArray, IdArray, Positions
 
 _STARTS = 10
 

@@ -14,7 +14,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from proponent.density._pairs import ByProduct, Kernels, Pairs, Without, slices, tile_shape
+from proponent.density._pairs import ByProduct, Kernels, Pairs, Without, tile_shape
+from proponent.density._place import slices
 from proponent.kernels import has_kernels
 
 # Sums of powers beyond these have their levels raised. Squares of them, and sums of many, are still numbers.
@@ -74,15 +75,16 @@ def powers(
     return Sums(levels, sums.double())
 
 
-def log_sums(pairs: Pairs, tile: Float[Tensor, "r q"]) -> Float[Tensor, " q"]:
+def log_sums(pairs: Pairs, count: int, tile: Float[Tensor, "r q"]) -> Float[Tensor, " q"]:
     """Compute L for every query, in float64, but for the offset of the pairs.
 
     Args:
         pairs: Of samples and queries.
+        count: How many samples there are.
         tile: Is written to; so many samples are taken at a time, in its numbers.
     """
     total = Sums.of_none(tile)
-    for rows in slices(pairs.count, len(tile)):
+    for rows in slices(count, len(tile)):
         part = tile[: rows.stop - rows.start]
         total = total.plus(powers(pairs, rows, total.levels, part, part))
     return total.logs
@@ -136,4 +138,4 @@ def _is_fused(kernels: Kernels, queries: Float[Tensor, "q d"]) -> bool:
 
 def _whole(pairs: Pairs, kernels: Kernels) -> Float[Tensor, " q"]:
     offsets = pairs.offsets
-    return log_sums(pairs, tile_for(kernels, len(offsets))) + offsets
+    return log_sums(pairs, len(kernels.points), tile_for(kernels, len(offsets))) + offsets

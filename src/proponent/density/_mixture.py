@@ -10,14 +10,13 @@ import numpy.typing as npt
 import torch
 from jaxtyping import Float
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from proponent.density._around import Around
 from proponent.density._components import Mixture
 from proponent.density._covariance_types import covariance_type_named
 from proponent.density._curvature import Curvature, curvature
-from proponent.density._density import Density
+from proponent.density._density import Density, Writer
 from proponent.density._em import maximised
 from proponent.density._implicit import fill_influences, self_influences
 from proponent.density._place import Place
@@ -202,7 +201,6 @@ class GaussianMixture(Density):
         return self._mixture(place).log_densities(queries, place)
 
     def _check_removal(self) -> None:
-        check_is_fitted(self)
         if not self.converged_:
             raise ValueError(
                 "The mixture must be at a maximum of the likelihood for its influence, but the norm of the "
@@ -211,9 +209,10 @@ class GaussianMixture(Density):
             )
         self._curvature()
 
-    def _fill(self, queries: Float[Tensor, "q d"], out: Float[Tensor, "n q"], place: Place) -> None:
+    def _writer(self, queries: Float[Tensor, "q d"], place: Place) -> Writer:
         mixture, samples = self._mixture(place), self._bring(self.samples_, place)
-        fill_influences(mixture, self._curvature(), samples, queries, out, place)
+        curved = self._curvature()
+        return lambda part, out: fill_influences(mixture, curved, samples, queries[part], out, place)
 
     def _self_influences(self, place: Place, report: Callable[[int], object]) -> Float[Tensor, " n"]:
         mixture, samples = self._mixture(place), self._bring(self.samples_, place)

@@ -7,13 +7,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from proponent.density._cluster import Cluster, Positions, parts_of
+from proponent.density._cluster import Cluster
 from proponent.density._nearest import nearest
 from proponent.density._place import Place
-from proponent.scores import FloatArray
+from proponent.scores import FloatArray, Positions
 
-# Of distances and coordinates: far above their rounding, far below what sets clusters apart.
-_SLACK = 1e-12
+# Of distances and coordinates, and what sums over so many of these are rounded by: far below what sets
+# clusters apart.
+_SLACK, _ROUNDING = 1e-12, 2 * torch.finfo(torch.float64).eps
 
 
 def owners(
@@ -35,7 +36,7 @@ def owners(
     found = np.zeros(len(queries), dtype=np.intp)
     if len(clusters) == 1:
         return found
-    for part in parts_of(np.arange(len(queries)), 8 * 4 * len(clusters), place):
+    for part in place.parts(len(queries), 8 * 4 * len(clusters)):
         found[part] = certain_owners(queries[part], clusters).cpu().numpy()
     unsure = np.flatnonzero(found < 0)
     if len(unsure):
@@ -57,5 +58,6 @@ def certain_owners(queries: Float[Tensor, "q d"], clusters: Sequence[Cluster]) -
     D = torch.cdist(queries.double(), means, compute_mode="donot_use_mm_for_euclid_dist")
     at_most, owner = torch.hypot(D, spreads).min(1)
     at_least = (D - radii).scatter(1, owner[:, None], torch.inf).amin(1)
-    slack = _SLACK * (D.amax(1) + radii.amax() + means.norm(dim=1).amax())
+    share = _SLACK + _ROUNDING * queries.shape[1]
+    slack = share * (D.amax(1) + radii.amax() + means.norm(dim=1).amax())
     return owner.where(at_most + slack < at_least, -1)

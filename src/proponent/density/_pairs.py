@@ -7,7 +7,6 @@ $$t(x_i, z) = \log_2 \Big( w_i \, e^{-\|x_i - z\|^2 / 2 h^2} \Big).$$
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import frexp, log, sqrt
@@ -16,7 +15,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from proponent.density._place import Place
+from proponent.density._place import Place, slices
 from proponent.precision import products
 
 # In bandwidths: in it, products are logarithms to base 2.
@@ -37,11 +36,6 @@ class Pairs(ABC):
 
     What is written lacks an offset, each query's own, that cancels where a query's logarithms are compared.
     """
-
-    @property
-    @abstractmethod
-    def count(self) -> int:
-        """How many samples there are."""
 
     @property
     @abstractmethod
@@ -116,20 +110,15 @@ class ByProduct(Pairs):
     queries: Float[Tensor, "q d"]
 
     @property
-    def count(self) -> int:
-        """How many samples there are."""
-        return len(self.kernels.points)
-
-    @property
     def offsets(self) -> Float[Tensor, " q"]:
         """−|z|²/2."""
         return self.kernels.scaled(self.queries, _UNIT).square_().sum(1).mul_(-0.5)
 
     def write(self, rows: slice, levels: Float[Tensor, " q"], out: Float[Tensor, "r q"]) -> None:
         """Write t − offset − level for some samples and every query."""
-        self._right[-1] = -levels
+        right = torch.cat([self._right, levels[None].neg().to(out.dtype)])
         with products("float32"):
-            torch.mm(self._left(rows), self._right, out=out)
+            torch.mm(self._left(rows), right, out=out)
 
     def of(self, queries: Int[Tensor, " k"]) -> Pairs:
         """Pair all samples with some of the queries."""
@@ -148,9 +137,9 @@ class ByProduct(Pairs):
 
     @cached_property
     def _right(self) -> Float[Tensor, "c q"]:
-        """The queries' factor, whose last row is to be filled."""
+        """The queries' factor but for the levels, its last row."""
         q, d = self.queries.shape
-        right = torch.ones(d + 2, q, dtype=self.kernels.place.dtype, device=self.queries.device)
+        right = torch.ones(d + 1, q, dtype=self.kernels.place.dtype, device=self.queries.device)
         right[:d] = self.kernels.scaled(self.queries, _UNIT).T
         return right
 
@@ -161,11 +150,6 @@ class ByDifferences(Pairs):
 
     kernels: Kernels
     queries: Float[Tensor, "q d"]
-
-    @property
-    def count(self) -> int:
-        """How many samples there are."""
-        return len(self.kernels.points)
 
     @property
     def offsets(self) -> Float[Tensor, " q"]:
@@ -201,11 +185,6 @@ class Without(Pairs):
 
     pairs: Pairs
     omitted: Int[Tensor, " q"]
-
-    @property
-    def count(self) -> int:
-        """How many samples there are."""
-        return self.pairs.count
 
     @property
     def offsets(self) -> Float[Tensor, " q"]:
@@ -246,15 +225,9 @@ def check_reach(reach: float, bandwidth: float, dtype: torch.dtype) -> None:
         )
 
 
-def slices(count: int, size: int) -> Iterator[slice]:
-    """So many at a time."""
-    return (slice(start, min(start + size, count)) for start in range(0, count, size))
-
-
 def tile_shape(kernels: Kernels, q: int) -> tuple[int, int]:
     """How many samples and queries to take at a time, at least one of each."""
     (n, d), device = kernels.points.shape, "cuda" if kernels.place.device.type == "cuda" else "cpu"
-    share, factor = kernels.place.budget // 4 // 8, 3 * (d + 2)  # what is held of a point on the way
-    columns = max(1, min(q, _QUERIES[device], share // factor))
-    rows = min(n, _SAMPLES[device], _TILE[device] // columns, share // (columns + factor))
-    return max(1, rows), columns
+    share, factor = kernels.place.share(1 / 4), 3 * (d + 2)  # what is held of a point on the way
+    columns = min(q, _QUERIES[device], share.rows(8 * factor))
+    return min(n, _SAMPLES[device], _TILE[device] // columns, share.rows(8 * (columns + factor))), columns

@@ -16,8 +16,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from proponent.density._around import Around
-from proponent.density._curvature import scores
+from proponent.density._curvature import bytes_of_scores, scores
 from proponent.density._em import NoMaximumError, Optimum, maximised
+from proponent.density._place import slices
 from proponent.scores import IdArray
 
 _ROUNDING = 1e-12  # by which a likelihood may seem to fall
@@ -122,22 +123,24 @@ def left_out(
         max_iter: The most steps to take.
         report: Told how many are done.
     """
-    here = around.log_densities(queries, queries.new_zeros(1, around.at.total))
-    numbers = 30 * around.at.total + 2 * len(queries)
-    size = min(_MOST, max(1, around.place.budget // (around.place.itemsize * numbers)))
+    origin, place = queries.new_zeros(1, around.at.total), around.place.share(1 / 2)
+    here, there = around.log_densities(queries, origin), around.log_densities(around.samples, origin)
+    predicted = predictions(around, positions)
+    size = min(_MOST, place.rows(place.itemsize * (30 * around.at.total + 2 * len(queries))))
     influences, ends = queries.new_empty(len(positions), len(queries), device="cpu"), []
-    for start in range(0, len(positions), size):
-        some = positions[start : start + size]
-        refits = refitted(around, some, tol, max_iter)
+    for part in slices(len(positions), size):
+        refits = refitted(around, positions[part], tol, max_iter)
         changes = (here - around.log_densities(queries, refits.points)).T
-        influences[start : start + size] = changes.masked_fill(refits.is_singular[:, None], torch.nan)
-        ends.append((refits, jumps(around, refits, some)))
-        report(len(some))
+        influences[part] = changes.masked_fill(refits.is_singular[:, None], torch.nan)
+        moved = movements(around, refits.points, positions[part], there)
+        is_jump = ~refits.is_singular & (moved > _FARTHER * predicted[part] + _STILL)
+        ends.append((refits, is_jump))
+        report(part.stop - part.start)
     return LeftOut(
         influences,
         torch.cat([refits.gradient_norms for refits, _ in ends]).cpu(),
         torch.cat([refits.is_singular for refits, _ in ends]).cpu(),
-        torch.cat([jumps for _, jumps in ends]).cpu(),
+        torch.cat([is_jump for _, is_jump in ends]).cpu(),
         max(refits.steps for refits, _ in ends),
     )
 
@@ -172,9 +175,9 @@ def refitted(around: Around, left_out: Int[Tensor, " B"], tol: float, max_iter: 
         goes = ~tries | is_better
         points, here = torch.where(goes[:, None], proposed, points), there.where(goes, here)
         rest = torch.where(goes, (rest - 1).clamp_min(0), _REST)
-    for b in active[goes_on].tolist():
+    for b in active[goes_on].tolist() if together < max_iter else []:
         try:
-            alone = _alone(around, int(left_out[b]), found[b], tol, max_iter)
+            alone = _alone(around, int(left_out[b]), found[b], tol, max_iter - together)
         except NoMaximumError:
             singular[b] = True
         else:
@@ -189,19 +192,37 @@ def _alone(around: Around, left_out: int, point: Tensor, tol: float, max_iter: i
     return maximised(around.mixture_at(point), samples, around.place, tol, max_iter)
 
 
-def jumps(around: Around, refits: Refits, left_out: Int[Tensor, " B"]) -> Bool[Tensor, " B"]:
-    """Which refits changed the log densities of their samples far more than was to be expected."""
-    samples, n = around.samples, len(around.samples)
-    expected = -around.curvature.solve(scores(around.mixture, around.mixture.whitened(samples[left_out]))) / n
-    here = around.log_densities(samples, torch.zeros_like(expected[:1]))
-    squares = expected.new_zeros(2, len(left_out))
-    for part in around.chunks(n, len(left_out)):
-        x, rows = samples[part], torch.arange(part.start, part.stop, device=left_out.device)
-        is_left = rows[:, None] == left_out
-        G = scores(around.mixture, around.mixture.whitened(x))
-        changes = around.log_densities(x, refits.points) - here[part], G @ expected.T
-        for total, change in zip(squares, changes, strict=True):
-            total += change.masked_fill(is_left, 0).square().sum(0)
-    actual, linear = (squares / n).sqrt()
-    found: Tensor = ~refits.is_singular & (actual > _FARTHER * linear + _STILL)
-    return found
+def predictions(around: Around, left_out: Int[Tensor, " m"]) -> Float[Tensor, " m"]:
+    """How much the log densities of the other samples change to first order: the root of the mean square."""
+    samples, n, quarter = around.samples, len(around.samples), around.place.share(1 / 4)
+    squares, each = samples.new_zeros(len(left_out)), bytes_of_scores(around.mixture)
+    for part in quarter.parts(len(left_out), 2 * each):
+        omitted = left_out[part]
+        steps = -around.curvature.solve(scores(around.mixture, around.mixture.whitened(samples[omitted]))) / n
+        for rows in quarter.cached.parts(n, each + 3 * len(steps) * samples.itemsize):
+            changes = scores(around.mixture, around.mixture.whitened(samples[rows])) @ steps.T
+            squares[part] += changes.masked_fill_(_are(rows, omitted), 0).square_().sum(0)
+    return (squares / n).sqrt()
+
+
+def movements(
+    around: Around, points: Float[Tensor, "B P"], left_out: Int[Tensor, " B"], before: Float[Tensor, "n 1"]
+) -> Float[Tensor, " B"]:
+    """How much they did change.
+
+    Args:
+        around: The fit to all.
+        points: The refits.
+        left_out: The sample that each does without.
+        before: The log densities of all samples under the fit.
+    """
+    squares, n = points.new_zeros(len(points)), len(before)
+    for rows in around.chunks(n, len(points)):
+        changes = around.log_densities(around.samples[rows], points) - before[rows]
+        squares += changes.masked_fill_(_are(rows, left_out), 0).square_().sum(0)
+    return (squares / n).sqrt()
+
+
+def _are(rows: slice, left_out: Int[Tensor, " B"]) -> Bool[Tensor, "r B"]:
+    """Which of some samples are those that were left out."""
+    return torch.arange(rows.start, rows.stop, device=left_out.device)[:, None] == left_out

@@ -10,13 +10,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from proponent.density._cluster import Cluster, Positions, parts_of
-from proponent.density._density import Density, _plain
+from proponent.density._cluster import Cluster
+from proponent.density._density import Density, Writer
+from proponent.density._input import plain
 from proponent.density._labels import by_k_means, by_labels
 from proponent.density._owners import owners
 from proponent.density._place import Place
 from proponent.density._spherical_influence import Sizes, columns, form_called, share_of_variance
-from proponent.scores import FloatArray, IdArray
+from proponent.scores import FloatArray, IdArray, Positions
 
 # From this share of a cluster's variance on, the cluster is fitted anew without the sample: the closed form
 # divides by what is left. Shares sum to N₀ / (N₀ - 1), so one sample at most has as much, or both of two.
@@ -107,7 +108,7 @@ class SphericalMixture(Density):
         if self.labels is None:
             self.labels_, self.clusters_ = by_k_means(self.samples_, self.n_clusters, self.random_state)
         else:
-            self.labels_, self.clusters_ = by_labels(_plain(self.labels), len(self.samples_))
+            self.labels_, self.clusters_ = by_labels(plain(self.labels), len(self.samples_))
         clusters = tuple(Cluster.of(self.samples_, members, place) for members in self._members())
         for name, cluster in zip(self.clusters_.tolist(), clusters, strict=True):
             _check_spread(name, cluster)
@@ -123,21 +124,27 @@ class SphericalMixture(Density):
 
     def _log_densities(self, queries: Float[Tensor, "q d"], place: Place) -> Float[Tensor, " q"]:
         result = torch.empty(len(queries), dtype=torch.float64, device=place.device)
-        for k, asked in self._by_cluster(queries, place):
-            for part in parts_of(asked, _bytes_of(queries), place):
-                values = self._clusters[k].log_densities(queries[part])
-                result[part] = math.log(self.weights_[k]) + values
+        for k, asked in _by_cluster(self._owners(queries, place)):
+            for part in place.parts(len(asked), _bytes_of(queries)):
+                values = self._clusters[k].log_densities(queries[asked[part]])
+                result[asked[part]] = math.log(self.weights_[k]) + values
         return result
 
     def _check_removal(self) -> None:
         """Every cluster keeps a sample."""
 
-    def _fill(self, queries: Float[Tensor, "q d"], out: Float[Tensor, "n q"], place: Place) -> None:
-        out.fill_(form_called(self.form).elsewhere(len(self.samples_)))
-        members = self._members()
-        for k, asked in self._by_cluster(queries, place):
-            for part in parts_of(asked, _bytes_of(queries), place):
-                self._fill_cluster(k, members[k], queries[part], part, out, place)
+    def _writer(self, queries: Float[Tensor, "q d"], place: Place) -> Writer:
+        elsewhere = form_called(self.form).elsewhere(len(self.samples_))
+        members, found, half = self._members(), self._owners(queries, place), place.share(1 / 2)
+
+        def write(part: slice, out: Float[Tensor, "n _"]) -> None:
+            out.fill_(elsewhere)
+            for k, asked in _by_cluster(found[part]):
+                for some in half.parts(len(asked), _bytes_of(queries)):
+                    points = queries[part.start + asked[some]]
+                    self._fill_cluster(k, members[k], points, asked[some], out, half)
+
+        return write
 
     def _fill_cluster(
         self,
@@ -151,7 +158,8 @@ class SphericalMixture(Density):
         """Write the influence of a cluster's samples on queries of the same cluster."""
         cluster, sizes, form = self._clusters[k], self._sizes(k), form_called(self.form)
         right = columns(cluster.whiten(points)).to(place.dtype)
-        for part in parts_of(members, _bytes_of(points) + len(asked) * place.itemsize, place):
+        for rows in place.parts(len(members), _bytes_of(points) + 2 * len(asked) * place.itemsize):
+            part = members[rows]
             offsets = cluster.whiten(self._at(part, place))
             squares = offsets.square().sum(1)
             left = form.inside(squares, sizes).rows(offsets).to(place.dtype)
@@ -164,7 +172,8 @@ class SphericalMixture(Density):
         form = form_called(self.form)
         for k, members in enumerate(self._members()):
             cluster, sizes = self._clusters[k], self._sizes(k)
-            for part in parts_of(members, _bytes_of(self.samples_), place):
+            for rows in place.share(1 / 2).parts(len(members), _bytes_of(self.samples_)):
+                part = members[rows]
                 squares = cluster.whiten(self._at(part, place)).square().sum(1)
                 values = form.inside(squares, sizes).on_itself(squares)
                 for j in np.flatnonzero(self._dominant(squares, sizes)):
@@ -195,10 +204,9 @@ class SphericalMixture(Density):
         """Samples, in float64."""
         return torch.as_tensor(self.samples_[positions], device=place.device)
 
-    def _by_cluster(self, queries: Float[Tensor, "q d"], place: Place) -> list[tuple[int, Positions]]:
-        """The clusters that hold the nearest sample of a query, and the positions of these queries."""
-        found = owners(queries, self.samples_, self.labels_, self._clusters, place)
-        return [(int(k), np.flatnonzero(found == k)) for k in np.unique(found)]
+    def _owners(self, queries: Float[Tensor, "q d"], place: Place) -> Positions:
+        """The clusters that hold the nearest sample of each query."""
+        return owners(queries, self.samples_, self.labels_, self._clusters, place)
 
     def _dominant(self, squares: Float[Tensor, " m"], sizes: Sizes) -> npt.NDArray[np.bool_]:
         """Which samples hold so much of their cluster's variance that it must be fitted without them."""
@@ -214,6 +222,11 @@ class SphericalMixture(Density):
         rest = Cluster.of(self.samples_, members[members != i], place)
         weights = math.log1p(-1 / n) - math.log1p(-1 / N0)
         return weights + cluster.log_densities(points) - rest.log_densities(points)
+
+
+def _by_cluster(found: Positions) -> list[tuple[int, Positions]]:
+    """The clusters that are there, and where."""
+    return [(int(k), np.flatnonzero(found == k)) for k in np.unique(found)]
 
 
 def _bytes_of(points: FloatArray | Tensor) -> int:

@@ -44,8 +44,10 @@ class Symmetric(ABC):
         r"""The Hermite polynomials $\psi(y)$, which are the coordinates of $y y^\top - I$."""
 
     @abstractmethod
-    def products(self, y: Float[Tensor, "*b m d"], z: Float[Tensor, "*b q d"]) -> Float[Tensor, "*b m q"]:
-        r"""Compute $\psi(y)^\top \psi(z)$ for all pairs."""
+    def products(
+        self, y: Float[Tensor, "*b m d"], z: Float[Tensor, "*b q d"], dtype: torch.dtype
+    ) -> Float[Tensor, "*b m q"]:
+        r"""Compute $\psi(y)^\top \psi(z)$ for all pairs, by products in a dtype."""
 
     @abstractmethod
     def matrices(self, coordinates: Float[Tensor, "*b c"]) -> Matrices:
@@ -88,10 +90,6 @@ class Symmetric(ABC):
         """The traces of matrices."""
 
     @abstractmethod
-    def spectrum(self, matrices: Matrices) -> Float[Tensor, "*b e"]:
-        """The eigenvalues of symmetric matrices, ascending; repeated ones may be left out."""
-
-    @abstractmethod
     def log_determinant(self, roots: Matrices) -> Float[Tensor, "*b"]:
         """The logarithms of the determinants of L."""
 
@@ -114,10 +112,14 @@ class Dense(Symmetric):
         a, b = self._pairs(y)
         return torch.cat([(y.square() - 1) / math.sqrt(2), y[..., a] * y[..., b]], -1)
 
-    def products(self, y: Float[Tensor, "*b m d"], z: Float[Tensor, "*b q d"]) -> Float[Tensor, "*b m q"]:
-        """½ ⟨y yᵀ − I, z zᵀ − I⟩, without the outer products."""
-        lengths = y.square().sum(-1)[..., :, None] + z.square().sum(-1)[..., None, :]
-        return ((y @ z.mT).square() - lengths + self.dimension) / 2
+    def products(
+        self, y: Float[Tensor, "*b m d"], z: Float[Tensor, "*b q d"], dtype: torch.dtype
+    ) -> Float[Tensor, "*b m q"]:
+        """½ ⟨y yᵀ − I, z zᵀ − I⟩ = ½ ((yᵀz)² − |y|² − |z|² + d), without the outer products."""
+        products = (y.to(dtype) @ z.to(dtype).mT).square_()
+        products -= y.square().sum(-1)[..., :, None] - self.dimension
+        products -= z.square().sum(-1)[..., None, :]
+        return products.div_(2)
 
     def matrices(self, coordinates: Float[Tensor, "*b c"]) -> Matrices:
         """Fill both halves."""
@@ -173,11 +175,6 @@ class Dense(Symmetric):
         """Off the diagonal of a root are zeros and no logarithms."""
         return roots.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
-    def spectrum(self, matrices: Matrices) -> Float[Tensor, "*b e"]:
-        """All of them."""
-        eigenvalues: Tensor = torch.linalg.eigvalsh(matrices)
-        return eigenvalues
-
     def _pairs(self, like: Tensor) -> tuple[Tensor, Tensor]:
         a, b = torch.triu_indices(self.dimension, self.dimension, 1, device=like.device)
         return a, b
@@ -203,9 +200,11 @@ class Diagonal(Symmetric):
         """The squares, or the squared length."""
         return self.coordinates(self.squares(y) - 1)
 
-    def products(self, y: Float[Tensor, "*b m d"], z: Float[Tensor, "*b q d"]) -> Float[Tensor, "*b m q"]:
-        """As they are."""
-        return self.features(y) @ self.features(z).mT
+    def products(
+        self, y: Float[Tensor, "*b m d"], z: Float[Tensor, "*b q d"], dtype: torch.dtype
+    ) -> Float[Tensor, "*b m q"]:
+        """Rounded as features are: where they are small, points need not be."""
+        return self.features(y).to(dtype) @ self.features(z).to(dtype).mT
 
     def matrices(self, coordinates: Float[Tensor, "*b c"]) -> Matrices:
         """Scale them."""
@@ -250,7 +249,3 @@ class Diagonal(Symmetric):
     def log_determinant(self, roots: Matrices) -> Float[Tensor, "*b"]:
         """The trace of the logarithms."""
         return self.trace(roots.log())
-
-    def spectrum(self, matrices: Matrices) -> Float[Tensor, "*b e"]:
-        """The numbers themselves."""
-        return matrices.squeeze(-2).sort(-1).values

@@ -40,3 +40,8 @@ def strongest_of_two(
         keys = sign * values.gather(1, order).T
         sides.append(Extremes(positions.gather(1, order).T.cpu().numpy(), keys.cpu().numpy()))
     return sides[0], sides[1]
+
+
+def bytes_of_selection(k: int, top: int) -> int:
+    """What is held of a query meanwhile: positions, values, whether they are there, their ranks and order."""
+    return 64 * (2 * k + top)
