@@ -54,9 +54,10 @@ class KernelDensity(Density):
         bandwidth: h, a positive number; or "scott" or "silverman", the rules for it by numbers of samples and
             dimensions, which take the data to have a deviation of about 1.
         device: Where to compute; the CPU unless given.
-        precision: "float64" or "float32". In float32 logarithms of densities are right to 1e-2 at the worst,
-            and 1e-4 as a rule.
-        memory_budget: What chunks may take, beside samples, queries and results.
+        precision: "float64" or "float32", of products and influences. In float32 logarithms of densities are
+            right to 1e-2 at the worst, and 1e-4 as a rule.
+        memory_budget: What chunks may take at a time, such as ``"2GiB"``, beside samples, queries and the
+            result; a share of what is free unless given.
 
     Attributes:
         bandwidth_: h.

@@ -47,6 +47,14 @@ class KNNDensity(Density):
     >>> density.influence([[0.0]]).values.T.round(3)  # log 3/4, and log 3/1 more for the two nearest
     array([[ 0.811,  0.811, -0.288, -0.288]])
 
+    Args:
+        k: How many neighbours; not more than there are samples, and fewer to ask for influences, as one is
+            left out.
+        device: Where to compute; the CPU unless given.
+        precision: "float64" or "float32", of influences. Distances are computed in float64.
+        memory_budget: What chunks may take at a time, such as ``"2GiB"``, beside samples, queries and the
+            result; a share of what is free unless given.
+
     Attributes:
         samples_: The samples that it was fitted to, ``[n, d]``.
         n_features_in_: d.
@@ -62,15 +70,6 @@ class KNNDensity(Density):
         precision: str = "float64",
         memory_budget: int | str | None = None,
     ) -> None:
-        """Choose how many neighbours there are.
-
-        Args:
-            k: How many; not more than there are samples, and fewer to ask for influences, as one is left out.
-            device: Where to compute; the CPU unless given.
-            precision: ``float64`` or ``float32``: to what influences are rounded. Distances are the same in
-                both.
-            memory_budget: What chunks may take, such as ``"2GiB"``; a share of what is free unless given.
-        """
         self.k = k
         self.device = device
         self.precision = precision

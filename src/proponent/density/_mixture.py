@@ -62,10 +62,11 @@ class GaussianMixture(Density):
         precisions_init: Where to start: the inverses of covariances, in the shape of ``covariances_``.
         random_state: Of the starts.
         device: Where to compute; the CPU unless given.
-        precision: "float64" or "float32", of the products of samples and queries. All else, and above all
-            the fit, is done in float64.
-        memory_budget: What chunks may take, beside samples, queries, the result, and the P x P curvature
-            where there are P parameters.
+        precision: "float64" or "float32", of products and influences. The fit and the gradients are computed
+            in float64.
+        memory_budget: What chunks may take at a time, such as ``"2GiB"``, beside samples, queries and the
+            result; a share of what is free unless given. The curvature, P x P where there are P parameters,
+            comes on top.
 
     Attributes:
         weights_: ``[K]``.

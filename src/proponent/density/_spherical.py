@@ -62,8 +62,9 @@ class SphericalMixture(Density):
             the paper, which is wrong; kept for the record).
         random_state: Of k-means.
         device: Where to compute; the CPU unless given.
-        precision: "float64" or "float32", of products and results. Clusters are fitted in float64.
-        memory_budget: What chunks may take, beside samples, queries and results.
+        precision: "float64" or "float32", of products and influences. Clusters are fitted in float64.
+        memory_budget: What chunks may take at a time, such as ``"2GiB"``, beside samples, queries and the
+            result; a share of what is free unless given.
 
     Attributes:
         labels_: The position of each sample's cluster, ``[n]``.
