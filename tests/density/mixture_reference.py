@@ -102,3 +102,12 @@ def influence(samples, queries, weights, means, covariances, covariance_type):
     H = hessian(lambda p: -densities(p, X).mean(), parameters)
     G_X, G_Z = (jacobian(lambda p, points=points: densities(p, points), parameters) for points in (X, Z))
     return (G_X @ torch.linalg.solve(H, G_Z.T) / n).numpy()
+
+
+def start_of(mixture):
+    """Where a fitted mixture lies, as a start."""
+    return {
+        "weights_init": mixture.weights_,
+        "means_init": mixture.means_,
+        "precisions_init": np.linalg.inv(mixture.covariances_),
+    }

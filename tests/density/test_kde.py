@@ -1,52 +1,16 @@
-"""Kernel density estimates against refits without each sample, and against scikit-learn."""
+"""The influence on kernel density estimates against refits without each sample."""
 
 import math
 import warnings
 
-import density_reference as reference
 import numpy as np
 import pytest
-import sklearn.neighbors
 import torch
+from kernel_density_cases import among, assert_equals_refits, normal, some_weights
 from numpy.testing import assert_allclose
 
 from asserts import assert_close, assert_same_bits
-from proponent.density._kde import KernelDensity
-
-
-def normal(*shape, seed=0):
-    return np.random.default_rng(seed).normal(size=shape)
-
-
-def some_weights(count, seed=5):
-    return np.random.default_rng(seed).gamma(1.0, size=count)
-
-
-def among(samples, count=9, seed=1):
-    """Queries in the midst of the samples, far from them, and on some of them."""
-    d = samples.shape[1]
-    near = normal(count, d, seed=seed) + samples.mean(0)
-    return np.concatenate([near, near[:2] + 100, samples[:3]])
-
-
-def assert_equals_refits(samples, queries, bandwidth, weights=None, tolerance=1e-10, **place):
-    density = KernelDensity(bandwidth, **place).fit(samples, sample_weight=weights)
-    expected = reference.kernel_influence(samples, queries, bandwidth, weights)
-    logs = reference.kernel_log_densities(samples, queries, bandwidth, weights)
-    own = reference.kernel_self_influence(samples, bandwidth, weights)
-    for found, truth in (
-        (density.influence(queries).values, expected),
-        (density.score_samples(queries), logs),
-        (density.self_influence().values, own),
-    ):
-        # By value, as a few owners outweigh all others in a norm; those near 0 by what one sample weighs.
-        assert_allclose(found, truth, rtol=tolerance, atol=tolerance / len(samples))
-
-
-def by_scikit_learn(samples, queries, bandwidth, weights=None):
-    """With a tree of one leaf: bounds that it adds and subtracts on the way through more cost it digits."""
-    fitted = sklearn.neighbors.KernelDensity(bandwidth=bandwidth, leaf_size=len(samples) + 1)
-    return fitted.fit(samples, sample_weight=weights).score_samples(queries)
+from proponent.density import KernelDensity
 
 
 @pytest.mark.parametrize("weights", [None, some_weights(60)], ids=["equal", "weighted"])
@@ -91,34 +55,6 @@ def test_the_unit_of_the_data_does_not_matter(scale):
     assert_close(theirs.score_samples(queries * scale) + shift, ours.score_samples(queries), 1e-11)
 
 
-@pytest.mark.parametrize("weights", [None, some_weights(200)], ids=["equal", "weighted"])
-@pytest.mark.parametrize(
-    ("d", "bandwidth", "offset"),
-    [
-        (1, 0.1, 0),
-        (2, 1e-4, 0),
-        (16, 0.7, 0),
-        (32, 1.0, 1e6),
-        (3, 1e-3, 1e6),
-        (32, "scott", 0),
-        (5, "silverman", 0),
-    ],
-)
-def test_log_densities_are_those_of_scikit_learn(d, bandwidth, offset, weights):
-    samples, queries = offset + normal(200, d), offset + normal(30, d, seed=1)
-    density = KernelDensity(bandwidth).fit(samples, sample_weight=weights)
-    expected = by_scikit_learn(samples, queries, bandwidth, weights)
-    assert_allclose(density.score_samples(queries), expected, rtol=1e-12, atol=1e-10)
-    assert density.score(queries) == pytest.approx(expected.sum(), rel=1e-11)
-
-
-@pytest.mark.parametrize("rule", ["scott", "silverman"])
-def test_rules_for_the_bandwidth_are_those_of_scikit_learn(rule):
-    samples = normal(50, 4)
-    expected = sklearn.neighbors.KernelDensity(bandwidth=rule).fit(samples).bandwidth_
-    assert KernelDensity(rule).fit(samples).bandwidth_ == pytest.approx(expected, rel=1e-15)
-
-
 def test_a_density_that_no_number_is_small_enough_for():
     samples = normal(30, 2)
     queries = np.array([[1e3, 0.0], [1e4, 1e4], [-1e5, 3.0]])
@@ -133,15 +69,6 @@ def test_a_sample_that_carries_all_of_a_query():
     assert_allclose(scores[2], np.log(2 / 3) + np.array([999.0**2, 989.0**2 - 100]) / 2, rtol=1e-14)
     assert_allclose(scores[:2], np.log(2 / 3), rtol=1e-15)
     assert density.self_influence().values[2] == pytest.approx(math.log(2 / 3) + 999.0**2 / 2, rel=1e-14)
-
-
-@pytest.mark.parametrize("share", [0.5, 0.5 + 1e-12, 0.9, 1 - 1e-9])
-def test_shares_about_a_half(share):
-    samples, queries = np.zeros((2, 1)), np.zeros((1, 1))
-    scores = KernelDensity().fit(samples, sample_weight=[share, 1 - share]).influence(queries).values
-    assert_allclose(scores, 0, atol=1e-8)  # the other is a copy: removing one changes nothing
-    samples[1] = 2.0
-    assert_equals_refits(samples, np.array([[0.0], [1.0], [2.0]]), 1.0, np.array([share, 1 - share]))
 
 
 def test_copies_share_the_influence():
@@ -170,63 +97,6 @@ def test_one_sample():
 def test_two_samples():
     samples = np.array([[0.0], [3.0]])
     assert_equals_refits(samples, np.array([[0.0], [1.0], [1.5], [100.0]]), 1.0)
-
-
-def test_a_sample_without_weight_has_no_influence():
-    samples, weights = normal(30, 2), some_weights(30)
-    weights[[0, 7, 29]] = 0
-    density = KernelDensity(0.6).fit(samples, sample_weight=weights)
-    queries = among(samples)
-    scores, own = density.influence(queries).values, density.self_influence().values
-    assert (scores[[0, 7, 29]] == 0).all()
-    assert (own[[0, 7, 29]] == 0).all()
-    kept = weights > 0
-    without = KernelDensity(0.6).fit(samples[kept], sample_weight=weights[kept])
-    assert_close(scores[kept], without.influence(queries).values)
-    assert_close(density.score_samples(queries), without.score_samples(queries))
-    assert_equals_refits(samples, queries, 0.6, weights)
-
-
-def test_samples_without_weight_come_first():
-    samples, weights = normal(20, 2), np.repeat([0.0, 1.0], 10)
-    assert_equals_refits(samples, among(samples), 0.6, weights, memory_budget=100)
-
-
-def test_the_only_sample_with_weight():
-    density = KernelDensity().fit(normal(3, 2), sample_weight=[0, 2, 0])
-    expected = np.array([0, np.inf, 0])
-    assert (density.influence(normal(4, 2, seed=1)).values == expected[:, None]).all()
-    assert (density.self_influence().values == expected).all()
-
-
-def test_the_scale_of_weights_does_not_matter():
-    samples, queries, weights = normal(20, 2), normal(5, 2, seed=1), some_weights(20)
-    first = KernelDensity().fit(samples, sample_weight=weights)
-    for scale in (1e-300, 1e300):
-        second = KernelDensity().fit(samples, sample_weight=weights * scale)
-        assert_close(second.influence(queries).values, first.influence(queries).values, 1e-12)
-        assert_close(second.self_influence().values, first.self_influence().values, 1e-12)
-        assert_close(second.score_samples(queries), first.score_samples(queries), 1e-12)
-
-
-def test_weights_of_one_are_no_weights():
-    samples, queries = normal(20, 2), among(normal(20, 2))
-    plain, weighted = (
-        KernelDensity().fit(samples),
-        KernelDensity().fit(samples, sample_weight=np.full(20, 3.0)),
-    )
-    assert_close(weighted.influence(queries).values, plain.influence(queries).values, 1e-13)
-    assert_close(weighted.score_samples(queries), plain.score_samples(queries), 1e-13)
-
-
-def test_a_weight_beside_which_all_others_are_nothing():
-    samples = np.array([[0.0], [1.0], [2.0]])
-    weights = np.array([1.0, 1e-30, 1e-30])
-    scores = KernelDensity().fit(samples, sample_weight=weights).influence([[1.0]]).values[:, 0]
-    # log(2e-30) is left of the weight, and of the sum at 1 the others' e^0 + e^(-1/2) of e^(-1/2) as much
-    expected = math.log(2) - math.log(math.exp(0.5) + 1)
-    assert scores[0] == pytest.approx(expected, rel=1e-12)
-    assert_allclose(scores[1:], 0, atol=1e-29)
 
 
 @pytest.mark.parametrize("budget", [1, 300, 3000, "1 MB"])
@@ -312,43 +182,6 @@ def test_the_facts():
     scores = density.influence(normal(2, 2))
     assert scores.method == "kernel density"
     assert scores.facts == {"bandwidth": 0.5, "weighted": True, "device": "cpu", "precision": "float32"}
-
-
-@pytest.mark.parametrize(
-    "bandwidth", [0, -1.0, float("nan"), float("inf"), 1e-310, "scot", None, True, [1.0], 1j], ids=repr
-)
-def test_bandwidths_that_are_none(bandwidth):
-    with pytest.raises(
-        ValueError, match='`bandwidth` must be a positive number, "scott" or "silverman", got'
-    ):
-        KernelDensity().set_params(bandwidth=bandwidth).fit(normal(5, 2))
-
-
-@pytest.mark.parametrize(("precision", "bandwidth"), [("float64", 1e-200), ("float32", 1e-25)])
-def test_bandwidths_beside_which_points_are_too_far_apart(precision, bandwidth):
-    message = f"`bandwidth` must not be so small .* beyond {precision}, got {bandwidth:g} and a distance of"
-    density = KernelDensity(bandwidth, precision=precision)
-    with pytest.raises(ValueError, match=message):
-        density.fit(normal(5, 2))
-    density.fit(np.zeros((5, 2)))
-    with pytest.raises(ValueError, match=message):
-        density.score_samples([[1.0, 1.0]])
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        (np.ones(4), r"`sample_weight` must be one weight for each of the 5 samples, got shape \(4,\)"),
-        (np.ones((5, 1)), r"one weight for each of the 5 samples, got shape \(5, 1\)"),
-        ([1, 1, -0.5, 1, 1], "must be finite and not negative, but sample 2 has -0.5"),
-        ([1, float("nan"), 1, 1, 1], "must be finite and not negative, but sample 1 has nan"),
-        ([1, 1, 1, 1, float("inf")], "must be finite and not negative, but sample 4 has inf"),
-        (np.zeros(5), "`sample_weight` must have a positive weight, but all of them are zero"),
-    ],
-)
-def test_weights_that_can_not_be_used(weights, message):
-    with pytest.raises(ValueError, match=message):
-        KernelDensity().fit(normal(5, 2), sample_weight=weights)
 
 
 @pytest.mark.parametrize(

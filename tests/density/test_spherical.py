@@ -1,36 +1,17 @@
-"""The spherical mixture against refits without each sample, its forms, and every edge of its clusters."""
+"""The spherical mixture against refits without each sample, wherever the data lie."""
 
 import math
 import pickle
 
 import density_reference as reference
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from numpy.testing import assert_allclose
+from spherical_cases import COUNTS, make_data, make_queries
 
 from asserts import assert_close, assert_same_bits
 from proponent.density import SphericalMixture
-
-COUNTS = (40, 25, 9)
-FORMS = ("exact", "expansion", "paper")
-
-
-def make_data(d=3, counts=COUNTS, seed=0, scale=0.6):
-    """Clusters of different sizes, spreads and places, in mixed order; no two places are near."""
-    generator = np.random.default_rng(seed)
-    labels = generator.permutation(np.repeat(np.arange(len(counts)), counts))
-    centres = 60 * scale * np.eye(len(counts), d) + 100 * scale * np.arange(len(counts))[:, None]
-    spreads = scale * (1 + 0.4 * np.arange(len(counts)))[labels]
-    return centres[labels] + spreads[:, None] * generator.normal(size=(len(labels), d)), labels
-
-
-def make_queries(samples, count=12, seed=1):
-    """Points near samples, so that each has a cluster of its own, and some samples themselves."""
-    generator = np.random.default_rng(seed)
-    near = samples[generator.integers(len(samples), size=count)]
-    return np.concatenate([near + generator.normal(size=near.shape), samples[:2]])
 
 
 @pytest.mark.parametrize("d", [1, 2, 16, 64])
@@ -58,68 +39,6 @@ def test_parameters_are_those_of_the_clusters():
         assert_allclose(mixture.means_[k], cluster.mean(0), rtol=1e-13)
         assert_allclose(mixture.variances_[k], cluster.var(0).mean(), rtol=1e-12)
     assert_allclose(mixture.weights_, np.array(COUNTS) / 74)
-
-
-def formula(form, samples, labels, queries):
-    """The first orders as the paper and its notes write them, a pair at a time."""
-    n, d = samples.shape
-    owners = labels[reference.nearest(samples, queries)]
-    scores = np.full((n, len(queries)), -1 / n if form == "paper" else math.log((n - 1) / n))
-    for i, j in np.ndindex(n, len(queries)):
-        if labels[i] != owners[j]:
-            continue
-        cluster = samples[labels == labels[i]]
-        n0, mean, variance = len(cluster), cluster.mean(0), cluster.var(0).mean()
-        x, z = samples[i], queries[j]
-        square = ((z - mean) ** 2).sum() / variance
-        if form == "expansion":
-            square *= ((x - mean) ** 2).sum() / d
-        scores[i, j] = (d + 2) / (2 * n0) + (square - ((z - x) ** 2).sum()) / (2 * n0 * variance) - 1 / n
-    return scores
-
-
-@pytest.mark.parametrize("form", ["expansion", "paper"])
-def test_first_orders_are_the_formulas(form):
-    samples, labels = make_data()
-    queries = make_queries(samples)
-    mixture = SphericalMixture(labels=labels, form=form).fit(samples)
-    assert_close(mixture.influence(queries).values, formula(form, samples, labels, queries), 1e-12)
-    own = np.diag(formula(form, samples, labels, samples))
-    assert_close(mixture.self_influence().values, own, 1e-12)
-
-
-def test_the_expansion_is_right_to_first_order_and_the_printed_one_is_not():
-    errors = {}
-    for n in (400, 800, 1600):
-        samples = make_data(5, (n,))[0]
-        queries = make_queries(samples[:50])
-        exact = SphericalMixture().fit(samples).influence(queries).values
-        for form in ("expansion", "paper"):
-            other = SphericalMixture(form=form).fit(samples).influence(queries).values
-            errors[form, n] = np.abs(other - exact).mean()
-    assert errors["expansion", 1600] < errors["expansion", 400] / 12  # the second order falls by 16
-    assert errors["paper", 1600] > errors["paper", 400] / 6  # the first by 4
-
-
-@pytest.mark.parametrize("deviation", [0.5, 1.0, 2.0])
-def test_at_the_size_of_the_paper_the_printed_form_is_off_by_the_influence_itself(deviation):
-    points = deviation * np.random.default_rng(0).normal(size=(5100, 50))
-    samples, queries = points[:5000], points[5000:]
-    scores = {form: SphericalMixture(form=form).fit(samples).influence(queries).values for form in FORMS}
-    assert np.abs(scores["expansion"] - scores["exact"]).max() < 1e-5
-    assert np.abs(scores["paper"] - scores["exact"]).max() > 5e-3
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_the_unit_of_the_data_matters_to_the_printed_form_alone(form):
-    samples, labels = make_data()
-    mixture = SphericalMixture(labels=labels, form=form)
-    ours = mixture.fit(samples).self_influence().values
-    theirs = mixture.fit(4 * samples).self_influence().values
-    if form == "paper":
-        assert np.abs(ours - theirs).max() > 0.1
-    else:
-        assert_close(theirs, ours, 1e-13)
 
 
 def test_a_shift_does_not_matter():
@@ -241,158 +160,6 @@ def test_a_query_far_outside():
     )
 
 
-class TestDominantSamples:
-    """Without them little or nothing is left of the cluster's variance."""
-
-    FAR = np.array([[50.0], [51.0], [53.0]])
-
-    def mixture(self, cluster, **options):
-        samples = np.concatenate([cluster, self.FAR])
-        return SphericalMixture(labels=[0] * len(cluster) + [1] * 3, **options).fit(samples)
-
-    def test_cluster_of_two(self):
-        mixture = self.mixture([[0.0], [1.0]])
-        assert list(mixture.self_influence().values[:2]) == [math.inf, math.inf]
-        values = mixture.influence([[0.0], [1.0], [0.3]]).values
-        assert values[:2].tolist() == [[math.inf, -math.inf, math.inf], [-math.inf, math.inf, math.inf]]
-        assert_allclose(values[2:], math.log(4 / 5), rtol=1e-14)
-
-    def test_two_of_three_are_the_same(self):
-        mixture = self.mixture([[0.1], [0.1], [0.7]])
-        values = mixture.influence([[0.1], [0.7], [0.3]]).values
-        assert values[2].tolist() == [-math.inf, math.inf, math.inf]
-        assert np.isfinite(values[:2]).all()
-        own = mixture.self_influence().values
-        assert own[2] == math.inf
-        assert np.isfinite(own[:2]).all()
-        assert_allclose(own[:2], values[:2, 0], rtol=1e-13)
-
-    @pytest.mark.parametrize("spread", [1e-12, 1e-9, 1e-6, 1e-3, 0.3])
-    def test_all_but_one_are_near_each_other(self, spread):
-        cluster = np.array([[0.0], [spread], [-0.5 * spread], [1.0]])
-        mixture = self.mixture(cluster)
-        samples, labels = mixture.samples_, mixture.labels_
-        queries = np.concatenate([cluster, [[0.4], [2 * spread]]])
-        expected = reference.spherical_influence(samples, labels, queries)
-        assert_allclose(mixture.influence(queries).values, expected, rtol=1e-10)
-        assert_allclose(
-            mixture.self_influence().values, reference.spherical_self_influence(samples, labels), rtol=1e-10
-        )
-
-    def test_one_of_two_in_single_precision(self):
-        mixture = self.mixture([[0.1], [0.1], [0.7]], precision="float32")
-        assert mixture.self_influence().values[2] == math.inf
-        assert mixture.influence([[0.3]]).values[2, 0] == math.inf
-
-    @pytest.mark.parametrize("form", ["expansion", "paper"])
-    def test_first_orders_are_finite(self, form):
-        mixture = self.mixture([[0.0], [1.0]], form=form)
-        assert np.isfinite(mixture.influence([[0.0], [0.3]]).values).all()
-        assert np.isfinite(mixture.self_influence().values).all()
-
-    def test_infinite_scores_are_ranked(self):
-        top = self.mixture([[0.0], [1.0]]).influence([[0.0], [1.0]], top=1)
-        assert top.highest.ids.tolist() == [[0], [1]]
-        assert top.lowest.ids.tolist() == [[1], [0]]
-
-
-class TestLabels:
-    @pytest.mark.parametrize(
-        "labels",
-        [
-            ["b", "a", "b", "a"],
-            [3, -1, 3, -1],
-            np.array([2.5, 0.5, 2.5, 0.5]),
-            [(1, 2), (0, 5), (1, 2), (0, 5)],
-            pd.Series(["b", "a", "b", "a"], dtype="category"),
-            torch.tensor([3, 0, 3, 0]),
-        ],
-        ids=["text", "whole", "real", "pairs", "pandas", "tensor"],
-    )
-    def test_are_numbered_in_their_order(self, labels):
-        mixture = SphericalMixture(labels=labels).fit([[0.0], [10.0], [1.0], [11.0]])
-        assert list(mixture.labels_) == [1, 0, 1, 0]
-        assert list(mixture.clusters_) == sorted(set(_plain(labels)))
-        assert mixture.means_.ravel().tolist() == [10.5, 0.5]
-
-    def test_without_an_order_come_as_they_first_come(self):
-        mixture = SphericalMixture(labels=["x", 7, "x", 7]).fit([[0.0], [10.0], [1.0], [11.0]])
-        assert list(mixture.clusters_) == ["x", 7]
-        assert list(mixture.labels_) == [0, 1, 0, 1]
-
-    @pytest.mark.parametrize(
-        ("labels", "message"),
-        [
-            ([0, 0, 1], "`labels` must be one for each of the 4 samples, got 3"),
-            ([0, None, 0, 0], "`labels` must not have gaps, but that of sample 1 is None"),
-            (np.array([0, 0, np.nan, 0]), "`labels` must not have gaps, but that of sample 2 is nan"),
-            (pd.Series([0, 0, 0, pd.NA]), "`labels` must not have gaps, but that of sample 3 is <NA>"),
-            (np.zeros((4, 1)), "`labels` must be one hashable value a sample"),
-            ([["a"], ["a"], ["b"], ["b"]], "`labels` must be one hashable value a sample"),
-        ],
-        ids=["length", "none", "nan", "pandas", "matrix", "lists"],
-    )
-    def test_that_can_not_be_used(self, labels, message):
-        with pytest.raises(ValueError, match=message):
-            SphericalMixture(labels=labels).fit([[0.0], [10.0], [1.0], [11.0]])
-
-
-class TestKMeans:
-    def test_finds_clusters_that_lie_apart(self):
-        samples, labels = make_data()
-        found = SphericalMixture(3).fit(samples)
-        given = SphericalMixture(labels=labels).fit(samples)
-        assert sorted(found.counts_) == sorted(COUNTS)
-        assert list(found.clusters_) == [0, 1, 2]
-        assert_close(found.self_influence().values, given.self_influence().values, 1e-12)
-        assert_same_bits(found.labels_, SphericalMixture(3).fit(samples).labels_)
-
-    @pytest.mark.parametrize(
-        ("n_clusters", "message"),
-        [
-            (0, "`n_clusters` must be a whole number of at least 1, got 0"),
-            (True, "`n_clusters` must be a whole number of at least 1, got True"),
-            (6, "`n_clusters` must be at most the 5 samples, got 6"),
-            (4, "`n_clusters` must be at most the 3 different points among the samples, got 4"),
-        ],
-    )
-    def test_that_is_asked_for_too_much(self, n_clusters, message):
-        with pytest.raises(ValueError, match=message):
-            SphericalMixture(n_clusters).fit([[0.0], [0.0], [5.0], [5.0], [9.0]])
-
-
-@pytest.mark.parametrize(
-    ("samples", "labels", "message"),
-    [
-        ([[0.0], [1.0], [9.0]], ["a", "a", "b"], "cluster 'b' has 1 sample"),
-        (
-            [[0.1, 3.3]] * 3 + [[1.0, 1.0], [2.0, 2.0]],
-            [7, 7, 7, 8, 8],
-            "cluster 7 has 3 samples, all the same",
-        ),
-        ([[5.0]], None, "cluster 0 has 1 sample"),
-        ([[5.0], [5.0]], None, "cluster 0 has 2 samples, all the same"),
-    ],
-)
-def test_clusters_without_a_variance_are_refused(samples, labels, message):
-    with pytest.raises(ValueError, match=f"must have 2 different samples at least, but {message}"):
-        SphericalMixture(labels=labels).fit(samples)
-
-
-def test_an_unknown_form_is_refused():
-    with pytest.raises(ValueError, match="`form` must be one of exact, expansion, paper, got 'first'"):
-        SphericalMixture(form="first").fit([[0.0], [1.0]])
-    fitted = SphericalMixture().fit([[0.0], [1.0]]).set_params(form="second")
-    with pytest.raises(ValueError, match="got 'second'"):
-        fitted.influence([[0.0]])
-
-
-def test_two_samples_are_enough():
-    mixture = SphericalMixture().fit([[0.0], [2.0]])
-    assert_allclose(mixture.score_samples([[1.0]]), -math.log(2 * math.pi) / 2)
-    assert mixture.influence([[1.0]]).values.tolist() == [[math.inf], [math.inf]]
-
-
 def test_facts_say_what_was_computed():
     samples, labels = make_data()
     scores = SphericalMixture(labels=labels, form="expansion").fit(samples).influence(samples[:1])
@@ -407,7 +174,3 @@ def test_survives_pickling():
     mixture = SphericalMixture(labels=labels).fit(samples)
     again = pickle.loads(pickle.dumps(mixture))
     assert_same_bits(again.self_influence().values, mixture.self_influence().values)
-
-
-def _plain(labels):
-    return labels.tolist() if isinstance(labels, torch.Tensor) else list(labels)

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from numbers import Integral
 from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
-from proponent.density._input import plain, writable
+from proponent.density._input import check_range, check_within_sight, plain, writable
 from proponent.density._place import Place
 from proponent.progress import progress_bar
 from proponent.scores import FloatArray, Scores, check_ids
@@ -22,6 +23,10 @@ _Fitted = TypeVar("_Fitted", bound="Density")  # `Self` is refused where the tes
 Ids = Sequence[Any] | npt.NDArray[Any]
 # Writes the influence of every sample on some of the queries, [n, part].
 Writer = Callable[[slice, Tensor], None]
+
+# What the scores of every estimator say.
+ON_QUERIES = "positive: with the sample the query is likelier"
+ON_THEMSELVES = "high: without this very sample it would be much less likely"
 
 # Of the budget: what scores that pass by take, and what is left to write them, and then to select from them.
 _SCORES, _WORK = 1 / 2, 1 / 2
@@ -133,7 +138,10 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """
         points, place = self._points(queries), self._place()
         self._check_removal()
+        check_within_sight(points, self.samples_)
         n, q = len(self.samples_), len(points)
+        if top is not None and (not isinstance(top, Integral) or isinstance(top, bool)):
+            raise ValueError(f"`top` must be a whole number, got {top!r}.")
         if top is not None and not 1 <= top <= n:
             raise ValueError(f"`top` must be between 1 and the {n} samples, got {top}.")
         names, query_names = check_ids(ids, n), check_ids(query_ids, q, "query_ids")
@@ -141,7 +149,9 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
         with progress_bar(q, " queries", progress) as bar:
             if top is None:
                 values = self._all(here, place, bar.update)
-                return Scores(values, names, query_names, method=self._method, facts=facts)
+                return Scores(
+                    values, names, query_names, method=self._method, facts=facts, meaning=ON_QUERIES
+                )
             highest, lowest = self._strongest(here, top, place, bar.update)
         return TopScores(
             ranking_of(highest, 1, names, query_names),
@@ -149,6 +159,7 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
             count=n,
             method=self._method,
             facts=facts,
+            meaning=ON_QUERIES,
         )
 
     def self_influence(self, *, ids: Ids | None = None, progress: bool = True) -> Scores:
@@ -169,7 +180,13 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
         names = check_ids(ids, n)
         with progress_bar(n, " samples", progress) as bar:
             values = self._self_influences(place, bar.update)
-        return Scores(values.cpu().numpy(), names, method=self._method, facts=self._facts(place))
+        return Scores(
+            values.cpu().numpy(),
+            names,
+            method=self._method,
+            facts=self._facts(place),
+            meaning=ON_THEMSELVES,
+        )
 
     @abstractmethod
     def _estimate(self, place: Place) -> None:
@@ -210,12 +227,16 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _take(self, X: npt.ArrayLike) -> None:
         """Check the samples, and keep them."""
-        self.samples_ = writable(validate_data(self, plain(X), dtype=np.float64, order="C"))
+        samples = validate_data(self, plain(X), dtype=np.float64, order="C")
+        check_range(samples)
+        self.samples_ = writable(samples)
 
     def _points(self, X: npt.ArrayLike) -> FloatArray:
         """Check points to be asked about."""
         check_is_fitted(self)
-        return writable(validate_data(self, plain(X), dtype=np.float64, order="C", reset=False))
+        points = validate_data(self, plain(X), dtype=np.float64, order="C", reset=False)
+        check_range(points)
+        return writable(points)
 
     def _bring(self, points: FloatArray, place: Place) -> Float[Tensor, "q d"]:
         """Hand checked points to the hooks, in the numbers of the place unless an estimator needs others."""

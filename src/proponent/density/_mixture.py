@@ -16,7 +16,7 @@ from proponent.density._around import Around
 from proponent.density._components import Mixture
 from proponent.density._covariance_types import covariance_type_named
 from proponent.density._curvature import Curvature, curvature
-from proponent.density._density import Density, Writer
+from proponent.density._density import ON_QUERIES, Density, Writer
 from proponent.density._em import maximised
 from proponent.density._implicit import fill_influences, self_influences
 from proponent.density._place import Place
@@ -167,6 +167,7 @@ class GaussianMixture(Density):
             positions,
             method=f"{self._method}, refitted",
             facts=self._facts(place) | refits.facts(positions, self.tol),
+            meaning=ON_QUERIES,
         )
 
     def _estimate(self, place: Place) -> None:
