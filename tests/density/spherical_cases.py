@@ -3,6 +3,7 @@
 import numpy as np
 
 COUNTS = (40, 25, 9)
+FORMS = ("exact", "expansion", "paper")
 
 
 def make_data(d=3, counts=COUNTS, seed=0, scale=0.6):

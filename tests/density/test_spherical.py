@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
-from spherical_cases import COUNTS, make_data, make_queries
+from spherical_cases import COUNTS, FORMS, make_data, make_queries
 
 from asserts import assert_close, assert_same_bits
 from proponent.density import SphericalMixture

@@ -5,12 +5,10 @@ import math
 import density_reference as reference
 import numpy as np
 import pytest
-from spherical_cases import make_data, make_queries
+from spherical_cases import FORMS, make_data, make_queries
 
 from asserts import assert_close
 from proponent.density import SphericalMixture
-
-FORMS = ("exact", "expansion", "paper")
 
 
 def formula(form, samples, labels, queries):
