@@ -26,15 +26,15 @@ def check_settings(n: int, n_components: Any, tol: Any, max_iter: Any) -> None:
     Raises:
         ValueError: Says which.
     """
-    if not isinstance(n_components, Integral) or isinstance(n_components, bool) or n_components < 1:
+    if not isinstance(n_components, Integral) or isinstance(n_components, bool) or int(n_components) < 1:
         raise ValueError(f"`n_components` must be a whole number of at least 1, got {n_components!r}.")
     if n < 2:
         raise ValueError(f"`X` must have at least 2 samples for a mixture, got {n} sample.")
-    if n < n_components:
+    if n < int(n_components):
         raise ValueError(f"`n_components` must be at most the {n} samples, got {n_components}.")
-    if not isinstance(tol, Real) or not tol > 0:
+    if not isinstance(tol, Real) or not float(tol) > 0:
         raise ValueError(f"`tol` must be a number above 0, got {tol!r}.")
-    if not isinstance(max_iter, Integral) or isinstance(max_iter, bool) or max_iter < 1:
+    if not isinstance(max_iter, Integral) or isinstance(max_iter, bool) or int(max_iter) < 1:
         raise ValueError(f"`max_iter` must be a whole number of at least 1, got {max_iter!r}.")
 
 
