@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
-from proponent.density._input import check_range, check_within_sight, plain, writable
+from proponent.density._input import plain, writable
 from proponent.density._place import Place
 from proponent.progress import progress_bar
 from proponent.scores import FloatArray, Scores, check_ids
@@ -138,7 +138,6 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """
         points, place = self._points(queries), self._place()
         self._check_removal()
-        check_within_sight(points, self.samples_)
         n, q = len(self.samples_), len(points)
         if top is not None and (not isinstance(top, Integral) or isinstance(top, bool)):
             raise ValueError(f"`top` must be a whole number, got {top!r}.")
@@ -227,16 +226,12 @@ class Density(DensityMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _take(self, X: npt.ArrayLike) -> None:
         """Check the samples, and keep them."""
-        samples = validate_data(self, plain(X), dtype=np.float64, order="C")
-        check_range(samples)
-        self.samples_ = writable(samples)
+        self.samples_ = writable(validate_data(self, plain(X), dtype=np.float64, order="C"))
 
     def _points(self, X: npt.ArrayLike) -> FloatArray:
         """Check points to be asked about."""
         check_is_fitted(self)
-        points = validate_data(self, plain(X), dtype=np.float64, order="C", reset=False)
-        check_range(points)
-        return writable(points)
+        return writable(validate_data(self, plain(X), dtype=np.float64, order="C", reset=False))
 
     def _bring(self, points: FloatArray, place: Place) -> Float[Tensor, "q d"]:
         """Hand checked points to the hooks, in the numbers of the place unless an estimator needs others."""
