@@ -9,5 +9,6 @@ if find_spec("triton") is None:
         for name in (
             *("bernoulli", "convolution", "correlation", "gaussian_code", "gram", "halves", "linear"),
             *("group_minima", "half_points", "log_sum", "near_groups", "near_samples", "nearest"),
+            "round_points",
         )
     ]
