@@ -10,10 +10,11 @@ import typer
 from proponent.cli._console import output, say, say_where
 from proponent.cli._demo_files import write_files
 from proponent.cli._demo_findings import ask, summary_of
-from proponent.cli._opened_run import OpenedRun, open_run
-from proponent.cli._run_folder import RunFolder
-from proponent.cli._run_training import train_run
-from proponent.cli._samples import read_samples
+from proponent.cli._progress import progress
+from proponent.runs._folder import RunFolder
+from proponent.runs._opened import OpenedRun, open_run
+from proponent.runs._samples import read_samples
+from proponent.runs._training import train_run
 from proponent.storage import whole_file
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _train(out: Path, seed: int, steps: int, command: str) -> OpenedRun:
         "objective": {"beta": 1.0, "likelihood": "bernoulli", "scale": 1.0},
         "training": training,
     }
-    train_run(folder, samples, tables, command)
+    train_run(folder, samples, tables, command, say, progress)
     return open_run(folder.path)
 
 

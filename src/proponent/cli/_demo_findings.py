@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from proponent.cli._console import is_watched, say
-from proponent.cli._opened_run import OpenedRun
-from proponent.cli._scoring import Scoring
+from proponent.runs._opened import OpenedRun
+from proponent.runs._scoring import Scoring
 
 if TYPE_CHECKING:
     from proponent.data import PlantedDigits

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from proponent.cli._console import is_watched, output, say, say_where
-from proponent.cli._opened_run import OpenedRun, open_run
 from proponent.cli._options import (
     Checkpoints,
     Data,
@@ -21,9 +20,10 @@ from proponent.cli._options import (
     StandardErrors,
     WeightsOption,
 )
-from proponent.cli._samples import read_samples
-from proponent.cli._scoring import Scoring
-from proponent.cli._settings import Metric, Model, Precision, Weights
+from proponent.runs._opened import OpenedRun, open_run
+from proponent.runs._samples import read_samples
+from proponent.runs._scoring import Scoring
+from proponent.runs._settings import Metric, Model, Precision, Weights
 
 if TYPE_CHECKING:
     from proponent.scores import Scores
@@ -96,7 +96,10 @@ def influence(
 def _read_queries(opened: OpenedRun, path: Path, array: str | None) -> "object":
     table = opened.tables["data"]
     conv = opened.tables["model"]["name"] == Model.CONV
-    queries = read_samples(path, array, conv, table.get("channels_last", False), "queries").values
+    read = read_samples(path, array, conv, table.get("channels_last", False), "queries")
+    for note in read.notes:
+        say(note)
+    queries = read.values
     if queries.shape[1:] != opened.samples.shape[1:]:
         raise ValueError(
             f"`queries` must have the shape of the samples, {opened.samples.shape[1:]} each, "

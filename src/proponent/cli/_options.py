@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from proponent.cli._settings import Metric, Precision, Weights
+from proponent.runs._settings import Metric, Precision, Weights
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder, made by `proponent train`.")]
 Data = Annotated[Path | None, typer.Option(help="Where the run's data lie now, if they were moved.")]

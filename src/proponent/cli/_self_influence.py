@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from proponent.cli._console import is_watched, output, say, say_where
-from proponent.cli._opened_run import open_run
 from proponent.cli._options import (
     Checkpoints,
     Data,
@@ -20,8 +19,9 @@ from proponent.cli._options import (
     StandardErrors,
     WeightsOption,
 )
-from proponent.cli._scoring import Scoring
-from proponent.cli._settings import Metric, Precision, Weights
+from proponent.runs._opened import open_run
+from proponent.runs._scoring import Scoring
+from proponent.runs._settings import Metric, Precision, Weights
 
 if TYPE_CHECKING:
     from proponent.scores import Scores

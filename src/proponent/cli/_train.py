@@ -8,16 +8,17 @@ from typing import Annotated, Any
 import typer
 
 from proponent.cli._console import say, say_where
-from proponent.cli._run_folder import RunFolder
-from proponent.cli._run_training import train_run
-from proponent.cli._samples import read_samples
-from proponent.cli._settings import (
+from proponent.cli._progress import progress
+from proponent.runs._folder import RunFolder
+from proponent.runs._samples import read_samples
+from proponent.runs._settings import (
     Likelihood,
     Model,
     Optimizer,
     Precision,
     default_device,
 )
+from proponent.runs._training import train_run
 
 
 def train(
@@ -62,6 +63,8 @@ def train(
     """
     folder = RunFolder(out)
     samples = read_samples(data, array, model is Model.CONV, channels_last)
+    for note in samples.notes:
+        say(note)
     tables = {
         "data": samples.table | {"channels_last": channels_last},
         "model": {"name": str(model), "latent_dim": latent_dim},
@@ -78,7 +81,7 @@ def train(
             "device": default_device(device),
         },
     }
-    train_run(folder, samples, tables, _command(data, out, tables))
+    train_run(folder, samples, tables, _command(data, out, tables), say, progress)
     say_where("run", folder.record)
     say_where("trajectory", folder.trajectory)
     say(f"Next: proponent self-influence {shlex.quote(str(out))}")

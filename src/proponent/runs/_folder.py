@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from proponent._version import __version__
-from proponent.cli._toml import to_toml
+from proponent.runs._toml import to_toml
 from proponent.storage import whole_file
 
 _TABLES = ("data", "model", "objective", "training")

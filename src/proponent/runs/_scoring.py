@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proponent.cli._opened_run import OpenedRun
-from proponent.cli._settings import default_device
+from proponent.runs._opened import OpenedRun
+from proponent.runs._settings import default_device
 
 if TYPE_CHECKING:
     from proponent.attribution import TracIn

@@ -1,17 +1,24 @@
 """The training of a run."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
-from proponent.cli._console import say
-from proponent.cli._progress import progress
-from proponent.cli._run_folder import RunFolder
-from proponent.cli._samples import Samples
-from proponent.cli._settings import build_model, build_objective
+from proponent.runs._folder import RunFolder
+from proponent.runs._samples import Samples
+from proponent.runs._settings import build_model, build_objective
+
+# Gives a function that is told how much of some work is done, and what to say beside it.
+Progress = Callable[[str, int], AbstractContextManager[Callable[[int, str], None]]]
 
 
 def train_run(
-    folder: RunFolder, samples: Samples, tables: Mapping[str, Mapping[str, Any]], command: str
+    folder: RunFolder,
+    samples: Samples,
+    tables: Mapping[str, Mapping[str, Any]],
+    command: str,
+    tell: Callable[[str], None],
+    progress: Progress,
 ) -> None:
     """Train what the tables say, or take it up where it was stopped.
 
@@ -20,6 +27,8 @@ def train_run(
         samples: Its samples.
         tables: What `run.toml` shall hold: data, model, objective, training.
         command: The command that does it.
+        tell: Takes a sentence for a person to read.
+        progress: Shows progress.
 
     Raises:
         ValueError: A setting can't be used, or the folder holds another run.
@@ -32,7 +41,7 @@ def train_run(
     there = folder.begin(tables, command)
     verb = "Taking up the training of" if there else "Training"
     n, steps = len(samples.values), training["steps"]
-    say(f"{verb} a beta-VAE on {n:,} samples: {steps:,} steps.")
+    tell(f"{verb} a beta-VAE on {n:,} samples: {steps:,} steps.")
     with progress("training", steps) as advance:
         run = fit(
             vae,
@@ -42,4 +51,4 @@ def train_run(
             progress=lambda step, value: advance(step, f"loss {value:.5g}"),
             **training,
         )
-    say(f"The mean loss went from {run.losses[0]:.5g} to {run.losses[-1]:.5g}.")
+    tell(f"The mean loss went from {run.losses[0]:.5g} to {run.losses[-1]:.5g}.")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from proponent.cli._run_folder import RunFolder, check_same_data
-from proponent.cli._samples import read_samples
-from proponent.cli._settings import Model, build_model, build_objective
+from proponent.runs._folder import RunFolder, check_same_data
+from proponent.runs._samples import read_samples
+from proponent.runs._settings import Model, build_model, build_objective
 
 if TYPE_CHECKING:
     from torch import nn

@@ -1,12 +1,10 @@
-"""The samples of a command: read from a file, brought to what the model takes."""
+"""The samples of a run: read from a file, brought to what the model takes."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-from proponent.cli._console import say
 
 
 class Samples(NamedTuple):
@@ -15,10 +13,12 @@ class Samples(NamedTuple):
     Attributes:
         values: ``[n, ...]``, float32.
         table: Path, array, shape and fingerprint.
+        notes: What was taken for granted, for a person to read.
     """
 
     values: npt.NDArray[np.float32]
     table: dict[str, Any]
+    notes: tuple[str, ...] = ()
 
 
 def read_samples(
@@ -41,8 +41,7 @@ def read_samples(
     from proponent.data import as_batch, as_floats, fingerprint, read_array
 
     raw = read_array(path, array)
-    if raw.dtype == np.uint8:
-        say(f"{path.name}: bytes, taken for pixels and divided by 255.")
+    are_bytes = raw.dtype == np.uint8
     values = as_floats(raw, name)
     if conv:
         values = _as_images(values, channels_last, name)
@@ -56,7 +55,8 @@ def read_samples(
         "shape": list(values.shape),
         "fingerprint": fingerprint(as_batch(values)),
     }
-    return Samples(values, table)
+    notes = (f"{path.name}: bytes, taken for pixels and divided by 255.",) if are_bytes else ()
+    return Samples(values, table, notes)
 
 
 def _as_images(values: npt.NDArray[np.float32], channels_last: bool, name: str) -> npt.NDArray[np.float32]:

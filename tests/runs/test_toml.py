@@ -2,7 +2,7 @@ import tomllib
 
 import pytest
 
-from proponent.cli._toml import to_toml
+from proponent.runs._toml import to_toml
 
 
 def test_what_is_written_is_read():
