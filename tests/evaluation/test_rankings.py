@@ -157,9 +157,7 @@ def test_all_rankings_stand_side_by_side():
     vae, elbo, told = make_vae(), pp.Elbo(beta=2.0), []
     halves = half_losses(make_vae, pp.Elbo(), IMAGES, steps=2, draws=2, progress=False)
     own = pp.Scores(np.arange(24.0), np.array(list("abcdefghijklmnopqrstuvwx")))
-    rankings = compute_rankings(
-        vae, pp.Elbo(2.0), IMAGES, own, halves, draws=3, ids=own.ids, tell=told.append
-    )
+    rankings = compute_rankings(vae, elbo, IMAGES, own, halves, draws=3, ids=own.ids, tell=told.append)
     assert list(rankings.columns) == [
         "combined",
         "loss",
