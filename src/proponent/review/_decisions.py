@@ -35,8 +35,11 @@ _SCHEMA = (
         session TEXT NOT NULL,
         note TEXT NOT NULL,
         undoes INTEGER UNIQUE REFERENCES decisions (seq),
+        request TEXT UNIQUE,
         CHECK ((verdict = 'undo') = (undoes IS NOT NULL))
     )""",
+    "CREATE TABLE review (key BLOB NOT NULL, began REAL NOT NULL)",
+    "INSERT INTO review VALUES (randomblob(32), julianday('now'))",
     """CREATE TRIGGER decisions_stay BEFORE DELETE ON decisions
         BEGIN SELECT RAISE(ABORT, 'decisions are never removed'); END""",
     """CREATE TRIGGER decisions_stay_as_they_are BEFORE UPDATE ON decisions
@@ -61,6 +64,7 @@ class Decision:
         session: Which page it came from.
         note: What the person wrote beside it.
         undoes: The number of the decision that this row takes back.
+        request: What the page called the request that this row answers.
     """
 
     seq: int
@@ -74,6 +78,7 @@ class Decision:
     session: str = ""
     note: str = ""
     undoes: int | None = None
+    request: str | None = None
 
 
 def standing(log: Iterable[Decision]) -> dict[str, Decision]:
@@ -121,6 +126,7 @@ class Decisions:
 
     Attributes:
         path: The file.
+        key: A secret that was drawn when the log began: whatever the page is served from later, it is there.
     """
 
     def __init__(self, path: str | Path, patience: float = 10.0) -> None:
@@ -149,6 +155,7 @@ class Decisions:
         except BaseException:
             self._connection.close()
             raise
+        (self.key,) = self._connection.execute("SELECT key FROM review").fetchone()
         self._opened_at = max((row.seq for row in self.log()), default=0)
 
     def append(
@@ -162,6 +169,7 @@ class Decisions:
         position: int | None = None,
         session: str = "",
         note: str = "",
+        request: str | None = None,
     ) -> Decision:
         """Write a decision; it is on the disk when this returns.
 
@@ -174,6 +182,11 @@ class Decisions:
             position: How many samples the queue had shown before it.
             session: Which page it comes from.
             note: What the person wrote beside it.
+            request: What the page calls this; a second request of that name changes nothing, so that a page
+                may ask again when no answer came.
+
+        Returns:
+            The row.
 
         Raises:
             ValueError: There is no such verdict or arm.
@@ -185,14 +198,17 @@ class Decisions:
             raise ValueError(f"`arm` must be one of {', '.join(ARMS)}, got {arm!r}.")
         place = {"arm": arm, "ranking": ranking, "learning": learning, "position": position}
         with self._writing():
-            return self._insert(id, verdict, **place, session=session, note=note, undoes=None)
+            return self._answered(request) or self._insert(
+                id, verdict, **place, session=session, note=note, undoes=None, request=request
+            )
 
-    def undo(self, session: str | None = None) -> Decision | None:
+    def undo(self, session: str | None = None, request: str | None = None) -> Decision | None:
         """Take back the newest decision that stands, by a row that says so.
 
         Args:
             session: Only decisions of this page, and those from before this log was opened; all of them
                 unless given. So of two pages none takes back what the other is deciding.
+            request: As for `append`.
 
         Returns:
             The decision that was taken back; none if there is none.
@@ -202,6 +218,8 @@ class Decisions:
         """
         with self._writing():
             rows = self._read()
+            if (answered := self._answered(request)) is not None:
+                return next(row for row in rows if row.seq == answered.undoes)
             undone = {row.undoes for row in rows if row.undoes is not None}
             last = next(
                 (
@@ -215,7 +233,9 @@ class Decisions:
             )
             if last is not None:
                 where = {name: getattr(last, name) for name in ("arm", "ranking", "learning", "position")}
-                self._insert(last.id, "undo", **where, session=session or "", note="", undoes=last.seq)
+                self._insert(
+                    last.id, "undo", **where, session=session or "", note="", undoes=last.seq, request=request
+                )
             return last
 
     def log(self, after: int = 0) -> list[Decision]:
@@ -287,6 +307,10 @@ class Decisions:
                 f"The decision could not be written to `{self.path}`: {error}. It is not kept; "
                 "decide again when the cause is gone."
             ) from error
+
+    def _answered(self, request: str | None) -> Decision | None:
+        """The row that answered a request already."""
+        return None if request is None else next((r for r in self._read() if r.request == request), None)
 
     def _insert(self, id_: str, verdict: str, **more: object) -> Decision:
         row = {"id": id_, "verdict": verdict, "at": time.time()} | more
