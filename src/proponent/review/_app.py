@@ -116,12 +116,12 @@ class _Addresses:
 
     def grid(self, request: Request) -> Any:
         query = request.query_params
-        verdict = choice(query["verdict"], "verdict", (*VERDICTS, "left")) if "verdict" in query else None
+        verdict = choice(query.get("verdict", "all"), "verdict", (*VERDICTS, "left", "all"))
         return self._review.grid(
             self._ranking(request),
             integer(query.get("offset", "0"), "offset", 0, _SEQ),
             integer(query.get("count", "100"), "count", 1, _MOST_SERVED),
-            verdict,
+            None if verdict == "all" else verdict,
         )
 
     def sample(self, request: Request) -> Any:

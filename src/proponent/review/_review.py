@@ -42,6 +42,7 @@ class Review:
         self.decisions = decisions
         self.queues = Queues(items, seed)
         self._places = {id_: i for i, id_ in enumerate(items.ids.tolist())}
+        self._known: tuple[tuple[int, str, bool], Record] | None = None
         self._orders: dict[str, npt.NDArray[np.intp]] = {}
 
     @cached_property
@@ -148,16 +149,17 @@ class Review:
         if verdict is not None:
             order = [i for i in order if (_verdict(stands.get(i)) or "left") == verdict]
         shown = order[offset : offset + count]
-        return {"items": [self._item(i, stands) | self._values(i) for i in shown], "n": len(order)}
+        return {"items": [self._item(i, stands) for i in shown], "n": len(order)}
 
     def sample(self, i: int) -> Record:
         """One sample, with all that is known of it."""
-        return self._item(i, self._stands(self.decisions.log())) | self._values(i)
+        return self._item(i, self._stands(self.decisions.log()))
 
     def summary(self) -> Record:
         """What the review found, and what the ranking was worth to it."""
+        state = self.state()
         log = [row for row in self.decisions.log() if row.id in self._places]
-        return {"title": self.items.title, "n": len(self.items)} | summary_of(log)
+        return {name: state[name] for name in ("title", "n", "estimate")} | summary_of(log)
 
     def verdicts(self) -> dict[str, Decision]:
         """The decisions that stand on these samples, by id; decisions on samples that are gone are not."""
@@ -168,13 +170,17 @@ class Review:
         return {self._places[id_]: each for id_, each in standing(log).items() if id_ in self._places}
 
     def _standings(self, log: Sequence[Decision], ranking: str, learning: bool) -> Record:
-        stands = self._stands(log)
-        counts = dict.fromkeys(VERDICTS, 0) | {"left": len(self.items) - len(stands)}
-        for decision in stands.values():
-            counts[decision.verdict] += 1
-        queue = self.queues.get(ranking, learning)
-        estimate = {name: _plain(value) for name, value in asdict(queue.estimate(log)).items()}
-        return {"counts": counts, "estimate": estimate, "seq": _last(log)}
+        """Counts and estimate; pages ask every few seconds, so the last answer is kept."""
+        key = (_last(log), ranking, learning)
+        if self._known is None or self._known[0] != key:
+            stands = self._stands(log)
+            counts = dict.fromkeys(VERDICTS, 0) | {"left": len(self.items) - len(stands)}
+            for decision in stands.values():
+                counts[decision.verdict] += 1
+            estimate = asdict(self.queues.get(ranking, learning).estimate(log))
+            estimate = {name: _plain(value) for name, value in estimate.items()}
+            self._known = (key, {"counts": counts, "estimate": estimate, "seq": _last(log)})
+        return self._known[1]
 
     def _others(
         self, log: Sequence[Decision], seen: int, session: str, own: int | None = None
@@ -203,18 +209,17 @@ class Review:
         return self._orders[ranking]
 
     def _item(self, i: int, stands: Mapping[int, Decision]) -> Record:
-        return {
+        item = {
             "i": i,
             "id": str(self.items.ids[i]),
             "caption": str(self.items.captions[i]),
-            "thumb": f"/thumb/{i}?v={self.version}",
-            "full": f"/full/{i}?v={self.version}",
             "verdict": _verdict(stands.get(i)),
             "details": {str(name): _plain(value) for name, value in self.items.details(i).items()},
+            "scores": {name: _plain(values[i]) for name, values in self.items.rankings.items()},
         }
-
-    def _values(self, i: int) -> Record:
-        return {"values": {name: _plain(values[i]) for name, values in self.items.rankings.items()}}
+        if self.items.kind != "rows":  # whose details say it all
+            item |= {"thumb": f"/thumb/{i}?v={self.version}", "full": f"/full/{i}?v={self.version}"}
+        return item
 
 
 def _verdict(decision: Decision | None) -> str | None:

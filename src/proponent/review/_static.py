@@ -11,7 +11,7 @@ _TYPES = {
     ".svg": "image/svg+xml",
     ".json": "application/json",
 }
-PAGE = "review.html"
+PAGE = "index.html"
 
 
 class StaticFile(NamedTuple):
