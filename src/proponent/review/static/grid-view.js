@@ -1,0 +1,85 @@
+// All samples as tiles, in the order of a ranking.
+
+import { element } from "./dom.js";
+import { mountGallery } from "./gallery.js";
+import { plain } from "./numbers.js";
+import { Pages } from "./pages.js";
+
+const FILTERS = [["all", "All"], ["left", "Left"], ["discard", "Discarded"], ["unsure", "Unsure"], ["keep", "Kept"]];
+const NOTHING = { all: "No samples.", left: "Every sample has a decision.", discard: "Nothing was discarded yet.", unsure: "You were unsure about none yet.", keep: "Nothing was kept yet." };
+const VERDICTS = ["keep", "discard", "unsure"];
+
+/** Show the grid. Returns `{show(), item, command(name)}`. */
+export function mountGridView(review, { zoom }) {
+  const find = (id) => document.getElementById(id);
+  let filter = "all";
+  let shown = null; // what the tiles follow
+  let chosen = null; // {item, index}
+  const options = { size: Number(find("tile-size").value), name: "samples", mark: (item) => review.mark(item) };
+  const gallery = mountGallery(find("gallery"), [], {
+    ...options,
+    onSelect: (item, index) => choose(item && { item, index }),
+    onOpen: (item) => zoom.open(item),
+  });
+  for (const [value, text] of FILTERS) {
+    const radio = element("input", { type: "radio", name: "filter", value, checked: value === filter });
+    radio.addEventListener("change", () => {
+      filter = value;
+      show();
+    });
+    find("filter").append(element("label", {}, radio, element("span", { text })));
+  }
+  find("tile-size").addEventListener("input", (event) => gallery.resize(Number(event.target.value)));
+
+  function choose(now) {
+    chosen = now;
+    showChosen();
+  }
+
+  function showChosen() {
+    const mark = chosen && review.mark(chosen.item);
+    const words = { keep: "kept", discard: "discarded", unsure: "unsure" };
+    const score = chosen && (chosen.item.score ?? chosen.item.scores?.[review.ranking]);
+    const parts = chosen ? [chosen.item.caption, Number.isFinite(score) && `${review.ranking} ${plain(score)}`, mark && words[mark.verdict] + (mark.waiting ? ", not saved yet" : "")] : [];
+    find("chosen-name").textContent = chosen ? parts.filter(Boolean).join(" · ") : "Choose a sample with the arrow keys or a click.";
+    for (const button of document.querySelectorAll("#chosen [data-command]")) button.disabled = !chosen && button.dataset.command !== "undo";
+  }
+
+  async function show() {
+    const wanted = `${review.ranking}/${filter}`;
+    if (wanted !== shown) {
+      shown = wanted;
+      choose(null);
+      const pages = await Pages.open(review, { ranking: review.ranking, verdict: filter });
+      if (shown !== wanted) return;
+      gallery.options.empty = NOTHING[filter];
+      gallery.update(pages);
+    }
+    gallery.refresh();
+    showChosen();
+  }
+
+  return {
+    show,
+    /** What was decided elsewhere is filtered anew when the view is entered, and only then. */
+    enter() {
+      if (filter !== "all") shown = null;
+      show();
+    },
+    get item() {
+      return chosen?.item ?? null;
+    },
+    command(command) {
+      if (VERDICTS.includes(command)) {
+        if (!chosen) return true;
+        review.decideBrowsed(chosen.item, command, chosen.index);
+        if (chosen.index + 1 < gallery.length) gallery.select(chosen.index + 1);
+      } else if (command === "zoom") zoom.open(chosen?.item);
+      else if (command === "next") gallery.select(gallery.selected + 1);
+      else if (command === "previous") gallery.select(gallery.selected - 1);
+      else return false;
+      if (zoom.isOpen && command !== "zoom" && chosen) zoom.show(chosen.item);
+      return true;
+    },
+  };
+}
