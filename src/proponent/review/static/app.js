@@ -13,6 +13,8 @@ import { takeSession } from "./tab.js";
 import { mountZoom } from "./zoom.js";
 
 const POLL = 2000; // milliseconds between questions what other tabs decided
+const MANY = 3; // decisions on their way that are worth a word
+const LASTING = 3; // tries after which the server has probably ended
 const KEYS = {
   k: "keep", d: "discard", u: "unsure", z: "undo", Backspace: "undo", ArrowRight: "next", ArrowLeft: "previous",
   Enter: "zoom", "+": "zoom", l: "learning", r: "ranking", g: "grid", "?": "help",
@@ -23,6 +25,7 @@ const find = (id) => document.getElementById(id);
 async function start() {
   const api = new Api(await takeSession());
   const state = await firstState(api);
+  showTrouble("");
   const outbox = new Outbox(api, state.run ?? `${state.title}/${state.n}`);
   const review = new Review(api, outbox, state);
   await outbox.adopt();
@@ -77,7 +80,7 @@ async function start() {
   window.addEventListener("hashchange", enter);
   find("learning").addEventListener("click", commands.learning);
   find("help-open").addEventListener("click", commands.help);
-  find("saving-retry").addEventListener("click", () => outbox.retry());
+  find("trouble-retry").addEventListener("click", () => outbox.retry());
   for (const button of document.querySelectorAll("[data-command]")) button.addEventListener("click", () => command(button.dataset.command));
   find("large").addEventListener("click", (event) => event.target.closest("img, svg") && command("zoom"));
   listenToKeys(zoom, command);
@@ -98,8 +101,7 @@ async function firstState(api) {
     try {
       return await api.get("/api/state");
     } catch (problem) {
-      find("saving").className = "saving trouble";
-      find("saving-words").textContent = problem.isLocked ? lockedWords(0) : `${problem.message} Trying again.`;
+      showTrouble(problem.isLocked ? "This address is not valid, or no longer: open the one that `proponent review` printed." : `${problem.message} Trying again.`);
       await new Promise((resolve) => setTimeout(resolve, POLL));
     }
   }
@@ -107,21 +109,26 @@ async function firstState(api) {
 
 function showSaving(review, outbox) {
   const waiting = outbox.ops.length;
+  const isStuck = outbox.problem !== null;
+  const saved = `${counted(review.state.n - review.counts.left, "decision")} saved`;
+  const words = isStuck ? `${count(waiting)} not saved yet` : waiting > MANY ? `Saving ${count(waiting)}…` : saved;
+  find("saving").classList.toggle("trouble", isStuck);
+  if (find("saving").textContent !== words) find("saving").textContent = words;
   const trouble = outbox.problem ?? review.problem;
-  let words = `${counted(review.state.n - review.counts.left, "decision")} saved`;
-  if (trouble?.locked) words = lockedWords(waiting);
-  else if (outbox.problem) words = `${counted(waiting, "decision")} not saved yet: ${outbox.problem.message} Kept here, trying again.`;
-  else if (review.problem) words = `${review.problem.message} Trying again.`;
-  else if (waiting) words = waiting > 3 ? `Saving ${count(waiting)}…` : words;
-  else if (review.refusal) words = `Not taken: ${review.refusal}`;
-  find("saving").className = `saving${trouble || review.refusal ? " trouble" : ""}`;
-  if (find("saving-words").textContent !== words) find("saving-words").textContent = words;
-  find("saving-retry").hidden = !outbox.problem;
+  const kept = waiting ? `${counted(waiting, "decision")} not saved yet: kept in this browser, and sent as soon as it can be.` : "";
+  if (trouble?.locked) showTrouble(`The server was started anew: open the address that it printed. ${kept}`);
+  else if (trouble) showTrouble(`${trouble.message} ${kept || "Trying again."}${outbox.tries > LASTING ? againWords() : ""}`, isStuck);
+  else showTrouble(review.refusal ? `Not saved: ${review.refusal}` : "");
 }
 
-function lockedWords(waiting) {
-  const kept = waiting ? ` ${counted(waiting, "decision")} not saved yet ${waiting === 1 ? "is" : "are"} kept here and will be sent then.` : "";
-  return `This page's key is no longer valid: open the address that \`proponent review\` printed.${kept}`;
+function showTrouble(words, canRetry = false) {
+  find("trouble").hidden = !words;
+  find("trouble-retry").hidden = !canRetry;
+  if (find("trouble-words").textContent !== words) find("trouble-words").textContent = words;
+}
+
+function againWords() {
+  return location.port ? ` Has it ended? Start it again with --port ${location.port}.` : "";
 }
 
 function listenToKeys(zoom, command) {

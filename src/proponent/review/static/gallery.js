@@ -225,7 +225,7 @@ class Gallery {
     tile.item = item;
     tile.look = null;
     tile.frame.replaceChildren(smallSample(item, this.options.whole));
-    tile.label.textContent = item.label ?? item.caption;
+    tile.label.textContent = item.label ?? tailOf(item.caption);
     tile.node.title = item.caption;
     this.dress(tile, item, index);
   }
@@ -255,6 +255,10 @@ class Gallery {
 
 function sourceOf(items) {
   return { length: items.length, at: (index) => items[index], load: async () => {} };
+}
+
+function tailOf(caption) {
+  return caption.slice(caption.lastIndexOf("/") + 1) || caption; // names differ at their end
 }
 
 function givenMark(item) {

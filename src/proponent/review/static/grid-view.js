@@ -4,6 +4,7 @@ import { element } from "./dom.js";
 import { mountGallery } from "./gallery.js";
 import { plain } from "./numbers.js";
 import { Pages } from "./pages.js";
+import { showName } from "./sample.js";
 
 const FILTERS = [["all", "All"], ["left", "Left"], ["discard", "Discarded"], ["unsure", "Unsure"], ["keep", "Kept"]];
 const NOTHING = { all: "No samples.", left: "Every sample has a decision.", discard: "Nothing was discarded yet.", unsure: "You were unsure about none yet.", keep: "Nothing was kept yet." };
@@ -40,8 +41,10 @@ export function mountGridView(review, { zoom }) {
     const mark = chosen && review.mark(chosen.item);
     const words = { keep: "kept", discard: "discarded", unsure: "unsure" };
     const score = chosen && (chosen.item.score ?? chosen.item.scores?.[review.ranking]);
-    const parts = chosen ? [chosen.item.caption, Number.isFinite(score) && `${review.ranking} ${plain(score)}`, mark && words[mark.verdict] + (mark.waiting ? ", not saved yet" : "")] : [];
-    find("chosen-name").textContent = chosen ? parts.filter(Boolean).join(" · ") : "Choose a sample with the arrow keys or a click.";
+    const parts = chosen ? [Number.isFinite(score) && `${review.ranking} ${plain(score)}`, mark && words[mark.verdict] + (mark.waiting ? ", not saved yet" : "")] : [];
+    if (chosen) showName(find("chosen-name"), chosen.item.caption);
+    else find("chosen-name").textContent = "Choose a sample with the arrow keys or a click.";
+    find("chosen-more").textContent = parts.filter(Boolean).join(" · ");
     for (const button of document.querySelectorAll("#chosen [data-command]")) button.disabled = !chosen && button.dataset.command !== "undo";
   }
 
@@ -54,6 +57,7 @@ export function mountGridView(review, { zoom }) {
       if (shown !== wanted) return;
       gallery.options.empty = NOTHING[filter];
       gallery.update(pages);
+      if (gallery.view.matches(":focus-visible") && pages.length) gallery.select(0);
     }
     gallery.refresh();
     showChosen();

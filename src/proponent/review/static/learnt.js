@@ -1,8 +1,9 @@
 // Counts, and what the decisions so far say of the samples that nobody looked at yet.
 
 import { element } from "./dom.js";
-import { count, counted, percent } from "./numbers.js";
+import { count, counted } from "./numbers.js";
 
+const VAGUE = 0.5; // of what is left: an interval as wide as this deserves no number in bold
 const PARTS = [["discard", "discarded"], ["unsure", "unsure"], ["keep", "kept"], ["left", "left"]];
 
 /** Show how far the review is. */
@@ -28,7 +29,7 @@ export function showLearnt(place, review) {
   const decided = review.state.n - counts.left;
   const lines = [];
   if (!counts.left) lines.push(element("p", { text: `Nothing is left. You discarded ${count(counts.discard)}.` }));
-  else if (knows(estimate)) lines.push(...expected(estimate));
+  else if (knows(estimate)) lines.push(...expected(estimate, counts.left));
   else lines.push(element("p", { text: "The estimate needs a few decisions, some of them on samples that came by chance." }));
   lines.push(element("p", { class: "hint", text: learning ? learningWords(review, decided) : "The queue keeps to its order and does not learn." }));
   place.replaceChildren(...lines);
@@ -39,20 +40,18 @@ export function knows(estimate) {
   return Number.isFinite(estimate?.expected_left) && Number.isFinite(estimate?.high);
 }
 
-/** Say how many more an estimate expects. */
-export function expectedWords({ expected_left: left, low, high, level = 0.95 }) {
-  return { left: count(Math.round(left)), between: `between ${count(Math.floor(low))} and ${count(Math.ceil(high))}, ${percent(level)} sure` };
+/** Say what an estimate says, in the server's words where it has some. */
+export function expectedWords({ words, low, high }) {
+  return words ?? `You would discard between ${count(Math.floor(low))} and ${count(Math.ceil(high))} more.`;
 }
 
-function expected(estimate) {
-  const { left, between } = expectedWords(estimate);
-  const lines = [element("p", { class: "figure" }, "About ", element("b", { text: left }), " more to discard"), element("p", { text: between })];
-  const looked = estimate.precision_queue;
-  if (Number.isFinite(looked)) lines.push(element("p", { class: "hint", text: `Discarded so far: ${percent(looked)} of what the queue brought${Number.isFinite(estimate.precision_control) ? `, ${percent(estimate.precision_control)} of what chance did` : ""}.` }));
-  return lines;
+function expected(estimate, left) {
+  const isVague = estimate.high - estimate.low > VAGUE * left;
+  const guess = element("p", { class: "figure" }, "About ", element("b", { text: count(Math.round(estimate.expected_left)) }), " more to discard");
+  return [isVague ? element("p", { class: "figure", text: "Too early for a number" }) : guess, element("p", { text: expectedWords(estimate) })];
 }
 
 function learningWords(review, decided) {
   if (review.state.can_learn === false) return "This queue can't learn: it has nothing to tell samples apart by.";
-  return decided ? `The queue learns: its order follows ${counted(decided, "decision")}.` : "The queue learns from your decisions: it begins with the order of its ranking.";
+  return decided ? `The queue learns: its order follows ${counted(review.state.estimate?.learnt_from || decided, "decision")}.` : "The queue learns from your decisions: it begins with the order of its ranking.";
 }

@@ -13,11 +13,13 @@ export function mountMenu(parent, name, entries) {
   const list = element("div", { class: "menu-list", role: "menu", "aria-label": name, hidden: true });
   parent.append(list);
   const nodes = () => [...list.children];
+  let before = button; // what had the focus
   const menu = {
     get isOpen() {
       return !list.hidden;
     },
     open() {
+      before = document.activeElement;
       list.replaceChildren(...entries().map((entry) => entryOf(entry, menu)));
       list.hidden = false;
       button.setAttribute("aria-expanded", "true");
@@ -27,7 +29,8 @@ export function mountMenu(parent, name, entries) {
       if (list.hidden) return;
       list.hidden = true;
       button.setAttribute("aria-expanded", "false");
-      if (back) button.focus({ preventScroll: true });
+      if (back && before === document.body) document.activeElement.blur();
+      else if (back) before.focus({ preventScroll: true });
     },
   };
   button.addEventListener("click", () => (menu.isOpen ? menu.close() : menu.open()));

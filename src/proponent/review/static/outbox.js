@@ -42,12 +42,13 @@ export class Outbox extends EventTarget {
     this.send();
   }
 
-  /** Take back the newest, if it has not left yet. */
-  takeBack() {
-    if (this.ops.length < (this.sending ? 2 : 1) || this.ops.at(-1).attempted) return null;
-    const op = this.ops.pop();
+  /** Take back the newest, if it is the one meant and has not left yet; say whether. */
+  takeBack(isMeant) {
+    const newest = this.ops.at(-1);
+    if (!newest || newest.attempted || !isMeant(newest)) return false;
+    this.ops.pop();
     this.keep();
-    return op;
+    return true;
   }
 
   /** Say whether something about a sample waits. */

@@ -3,10 +3,10 @@
 import { element, icon } from "./dom.js";
 import { showLearnt, showProgress } from "./learnt.js";
 import { count, counted } from "./numbers.js";
-import { largeSample, smallSample, valuesTable } from "./sample.js";
+import { largeSample, showName, smallSample, valuesTable } from "./sample.js";
 
-const BEFORE = 3;
 const AFTER = 6;
+const LONG = 40; // characters of a name that the line under a sample may not hold
 const WORDS = { keep: "Kept", discard: "Discarded", unsure: "Unsure" };
 
 /** Show the queue. Returns `{show(), item, command(name)}`. */
@@ -14,6 +14,8 @@ export function mountQueueView(review, { zoom }) {
   const find = (id) => document.getElementById(id);
   const [large, strip, name, stand] = ["large", "strip", "name", "stand"].map(find);
   const tiles = new Map();
+  const narrow = matchMedia("(max-width: 52rem)");
+  narrow.addEventListener("change", show);
   let shown = null; // what is on screen: an entry, or a word for why there is none
 
   function show() {
@@ -40,8 +42,7 @@ export function mountQueueView(review, { zoom }) {
       large.replaceChildren(endOf(next));
       return;
     }
-    name.textContent = entry.item.caption;
-    name.title = entry.item.caption;
+    showName(name, entry.item.caption);
     large.replaceChildren(largeSample(entry.item));
     showDetails(entry.item);
     for (const later of review.line.slice(review.cursor + 1, review.cursor + 4)) if (later.item.full) new Image().src = later.item.full;
@@ -51,7 +52,7 @@ export function mountQueueView(review, { zoom }) {
     const { details = {}, scores = {} } = item;
     find("details-section").hidden = false;
     const isRow = !item.thumb && !item.values && Object.keys(details).length;
-    const facts = { ...(item.id === item.caption ? {} : { id: item.id }), ...(isRow ? {} : details) };
+    const facts = { ...(item.caption.length > LONG ? { name: item.caption } : {}), ...(item.id === item.caption ? {} : { id: item.id }), ...(isRow ? {} : details) };
     find("details").replaceChildren(Object.keys(facts).length ? valuesTable(facts) : "");
     find("scores").replaceChildren(valuesTable(scores));
     find("scores-fold").hidden = !Object.keys(scores).length;
@@ -77,7 +78,8 @@ export function mountQueueView(review, { zoom }) {
   }
 
   function showStrip() {
-    const from = Math.max(0, review.cursor - BEFORE);
+    const behind = narrow.matches ? 1 : 3; // the sample on screen has always the same place
+    const from = Math.max(0, review.cursor - behind);
     const entries = review.line.slice(from, review.cursor + AFTER + 1);
     const wanted = new Set(entries.map((entry) => entry.item.i));
     for (const [i, tile] of tiles)
@@ -91,8 +93,7 @@ export function mountQueueView(review, { zoom }) {
       if (strip.children[k] !== tile.node) strip.insertBefore(tile.node, strip.children[k] ?? null);
       dress(tile, entry, place);
     });
-    const room = BEFORE - Math.min(review.cursor, BEFORE);
-    strip.style.setProperty("--room", room);
+    strip.style.setProperty("--room", behind - Math.min(review.cursor, behind));
   }
 
   function makeTile(entry) {

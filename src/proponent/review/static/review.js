@@ -2,6 +2,8 @@
 
 import { Unreachable } from "./api.js";
 
+const DECIDE = "/api/decide";
+const UNDO = "/api/undo";
 const AHEAD = 6; // samples that stand ready behind the one on screen
 const AGAIN = 2000; // milliseconds before an unanswered question is asked again
 
@@ -18,6 +20,7 @@ export class Review extends EventTarget {
     this.done = []; // what this tab decided, for undo
     this.ended = false; // the queue has nothing more
     this.problem = null; // why the server could not be asked
+    this.refusal = null; // why it did not take a decision
     outbox.seen = () => this.state.seq;
     outbox.addEventListener("sent", ({ detail }) => this.wasSent(detail.op, detail.reply));
     outbox.addEventListener("refused", ({ detail }) => this.wasRefused(detail.op, detail.message));
@@ -37,7 +40,8 @@ export class Review extends EventTarget {
   /** Counts with what is still on its way. */
   get counts() {
     const counts = { ...this.state.counts };
-    for (const { from, to } of this.outbox.ops) {
+    for (const { i, from, to } of this.outbox.ops) {
+      if (i === null) continue; // an undo of who knows what
       counts[from ?? "left"] -= 1;
       counts[to ?? "left"] += 1;
     }
@@ -108,21 +112,15 @@ export class Review extends EventTarget {
     this.say(`${past(verdict)} ${item.caption}.`);
   }
 
-  /** Take back the newest decision of this tab. */
+  /** Take back the newest decision of this tab. One that has not left yet never will. */
   undo() {
-    const taken = this.outbox.takeBack();
-    if (taken?.to === undefined && taken) this.outbox.put(taken); // an undo that waits is left to wait
-    const newest = this.done.pop();
-    if (taken && newest && taken.i === newest.item.i) {
-      this.remember(newest.item, newest.from, false);
-      this.comeBackTo(newest.item, newest.to);
-      return;
-    }
+    const newest = this.done.pop() ?? null;
+    const unsent = newest && this.outbox.takeBack((op) => op.path === DECIDE && op.i === newest.item.i);
     if (newest) {
-      this.remember(newest.item, newest.from, true);
+      this.remember(newest.item, newest.from, !unsent);
       this.comeBackTo(newest.item, newest.to);
     }
-    this.outbox.put({ path: "/api/undo", body: {}, i: newest?.item.i ?? null, from: newest?.to, to: newest?.from });
+    if (!unsent) this.outbox.put({ path: UNDO, body: {}, i: newest?.item.i ?? null, from: newest?.to, to: newest?.from });
   }
 
   /** Let the samples after those on screen follow another ranking. */
@@ -139,7 +137,8 @@ export class Review extends EventTarget {
 
   /** Ask what happened elsewhere. */
   async refresh() {
-    const state = await this.ask("/api/state", { seen_seq: this.state.seq }, false);
+    const query = { seen_seq: this.state.seq, ranking: this.ranking, learn: this.learning ? 1 : 0 };
+    const state = await this.ask("/api/state", query, false);
     if (state && !this.outbox.ops.length) this.take(state);
   }
 
@@ -151,9 +150,10 @@ export class Review extends EventTarget {
 
   settle(item, verdict, origin) {
     const from = this.verdict(item);
+    this.refusal = null;
     this.done.push({ item, from, to: verdict });
     this.remember(item, verdict, true);
-    this.outbox.put({ path: "/api/decide", body: { i: item.i, id: item.id, verdict, ...origin }, i: item.i, from, to: verdict });
+    this.outbox.put({ path: DECIDE, body: { i: item.i, id: item.id, verdict, ...origin }, i: item.i, from, to: verdict });
   }
 
   nextOpen() {
@@ -186,10 +186,11 @@ export class Review extends EventTarget {
     this.changed();
     this.say(words);
     this.fill();
+    this.refresh();
   }
 
   wasSent(op, reply) {
-    if (op.path === "/api/undo") this.wasUndone(op, reply.undone);
+    if (op.path === UNDO) this.wasUndone(op, reply.undone);
     else if (!this.outbox.holds(op.i)) this.remember({ i: op.i }, op.to, false);
     this.take(reply);
     this.fill();

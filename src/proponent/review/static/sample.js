@@ -33,6 +33,13 @@ export function largeSample(item) {
   return row;
 }
 
+/** Show a name on one line: where room is short, its folder gives way first. */
+export function showName(place, caption) {
+  const cut = caption.lastIndexOf("/") + 1;
+  place.title = caption;
+  place.replaceChildren(...(cut ? [element("span", { class: "folder", text: caption.slice(0, cut) })] : []), element("bdi", { text: caption.slice(cut) || caption }));
+}
+
 /** Make a table of names and values. */
 export function valuesTable(values) {
   const table = element("table", { class: "values" }, element("tbody"));

@@ -53,8 +53,7 @@ function partsOf(review, summary) {
   if (summary.arms) parts.push(...armsOf(summary.arms));
   const estimate = summary.estimate ?? review.state.estimate;
   if (counts.left && knows(estimate)) {
-    const { left, between } = expectedWords(estimate);
-    parts.push(element("h2", { text: "What is left" }), element("p", { text: `Among the ${count(counts.left)} samples nobody looked at, about ${left} more would be discarded, ${between}.` }));
+    parts.push(element("h2", { text: "What is left" }), element("p", { text: expectedWords(estimate) }));
   }
   parts.push(element("h2", { text: "From here" }));
   const links = element("ul", { class: "exports" });
@@ -99,6 +98,6 @@ function intervalOf({ share, low, high }, most) {
 function timeWords(seconds) {
   if (!seconds?.total) return "";
   const minutes = seconds.total / 60;
-  const each = Number.isFinite(seconds.median) ? `, ${seconds.median < 10 ? seconds.median.toFixed(1) : seconds.median.toFixed(0)} s each` : "";
+  const each = Number.isFinite(seconds.median) ? `, most often about ${seconds.median < 10 ? seconds.median.toFixed(1) : seconds.median.toFixed(0)} s for one` : "";
   return ` It took ${minutes < 2 ? `${Math.round(seconds.total)} s` : `${Math.round(minutes)} minutes`}${each}.`;
 }

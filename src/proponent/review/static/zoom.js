@@ -1,6 +1,6 @@
 // A sample as large as the window, to be moved and enlarged.
 
-import { largeSample } from "./sample.js";
+import { largeSample, showName } from "./sample.js";
 
 const STEP = 1.4;
 const MOST = 40;
@@ -68,7 +68,7 @@ export function mountZoom() {
       if (shown?.i === item.i && room.firstElementChild) return fit();
       shown = item;
       room.replaceChildren(largeSample(item));
-      document.getElementById("zoom-name").textContent = item.caption;
+      showName(document.getElementById("zoom-name"), item.caption);
       return fit();
     },
     close: () => dialog.close(),
