@@ -139,14 +139,15 @@ class Gallery {
 
   layout() {
     const { size, gap } = this.options;
-    const width = this.view.clientWidth - 2 * gap;
+    this.inset = this.options.whole ? 0 : gap;
+    const width = this.view.clientWidth - 2 * this.inset;
     if (width <= 0) return;
     const columns = Math.max(1, Math.floor((width + gap) / (size + gap)));
     const edge = (width + gap) / columns - gap;
     const pitch = edge + LABEL + gap;
     const changed = columns !== this.columns || Math.abs(pitch - (this.pitch ?? 0)) > 0.01;
     Object.assign(this, { columns, edge, pitch });
-    const height = this.length ? Math.ceil(this.length / columns) * pitch + gap : 0;
+    const height = this.length ? Math.ceil(this.length / columns) * pitch + this.inset : 0;
     this.space.style.height = `${height}px`;
     if (this.options.whole) this.view.style.height = `${height}px`;
     this.view.setAttribute("aria-label", `${this.options.name}, ${counted(this.length, "sample")}`);
@@ -212,7 +213,7 @@ class Gallery {
     const [column, row] = [index % this.columns, Math.floor(index / this.columns)];
     node.style.width = `${this.edge}px`;
     node.style.height = `${this.edge + LABEL}px`;
-    node.style.transform = `translate(${this.options.gap + column * (this.edge + this.options.gap)}px, ${this.options.gap + row * this.pitch}px)`;
+    node.style.transform = `translate(${this.inset + column * (this.edge + this.options.gap)}px, ${this.inset + row * this.pitch}px)`;
     const frame = element("div", { class: "frame" });
     const label = element("div", { class: "label" });
     node.append(frame, label);

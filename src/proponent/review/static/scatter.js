@@ -99,7 +99,7 @@ class Scatter {
   legend() {
     const list = element("ul", { class: "scatter-legend" });
     list.hidden = !this.options.groups.length;
-    for (const { name, color } of this.options.groups) list.append(element("li", {}, element("i", { style: { background: color } }), name));
+    for (const { name, color } of this.options.groups) list.append(element("li", {}, element("i", { style: { background: color.startsWith("--") ? `var(${color})` : color } }), name));
     return list;
   }
 
@@ -286,7 +286,7 @@ class Scatter {
       stroke(pen, px, ROOM.top, px, height - ROOM.bottom);
       pen.fillText(text, px, height - ROOM.bottom + 5);
     }
-    pen.fillText(`${titleOf(x)}${warp(this.axes.x)}`, ROOM.left + this.area().width / 2, height - 18, this.area().width);
+    fillTitle(pen, titleOf(x), warp(this.axes.x), ROOM.left + this.area().width / 2, height - 18, this.area().width);
     pen.textAlign = "right";
     pen.textBaseline = "middle";
     for (const { value, text } of this.axes.y.ticks(Math.max(2, Math.floor(this.area().height / 50)))) {
@@ -298,7 +298,7 @@ class Scatter {
     pen.translate(10, ROOM.top + this.area().height / 2);
     pen.rotate(-Math.PI / 2);
     pen.textAlign = "center";
-    pen.fillText(`${titleOf(y)}${warp(this.axes.y)}`, 0, 0, this.area().height);
+    fillTitle(pen, titleOf(y), warp(this.axes.y), 0, 0, this.area().height);
     pen.restore();
   }
 
@@ -332,6 +332,10 @@ function titleOf(axis) {
 
 function warp(axis) {
   return axis.scale === "linear" ? "" : axis.scale === "log" ? ", logarithmic" : ", logarithmic away from 0";
+}
+
+function fillTitle(pen, title, more, x, y, room) {
+  pen.fillText(pen.measureText(title + more).width > room ? title : title + more, x, y, room);
 }
 
 function ascending(a, b) {
