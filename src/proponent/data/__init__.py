@@ -16,8 +16,8 @@ from proponent.data._data_set import DataSet
 from proponent.data._digits import PlantedDigits, digits_with_patches
 from proponent.data._fingerprint import fingerprint
 from proponent.data._left_aside import LeftAside
-from proponent.data._map_style import RandomDataWarning
 from proponent.data._open import open_data
+from proponent.data._random_data import RandomDataWarning
 from proponent.data._scale import as_floats
 
 __all__ = [

@@ -17,6 +17,7 @@ from proponent.data._tables import TableFiles
 _CHANNELS = (1, 3)
 _SMALLEST_SIDE = 8
 _CHUNK = 1 << 24  # numbers
+_MOST_IN_BLOCK = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,11 @@ class ArraySource(Source):
     said: tuple[str, ...] = ()
 
     noun = "item"
-    block_size = 4096
+
+    @property
+    def block_size(self) -> int:  # type: ignore[override]
+        """As many samples as make some millions of numbers."""
+        return max(1, min(_MOST_IN_BLOCK, _CHUNK // int(self.array[0].size)))
 
     @property
     def options(self) -> Mapping[str, Any]:  # type: ignore[override]

@@ -87,8 +87,12 @@ class Cache:
         return self.blocks / f"{start // source.block_size:06d}-{digest}.npz"
 
     def read_table(self) -> pa.Table:
-        """What else is known of each sample."""
-        return pq.read_table(self.table)
+        """What else is known of each sample.
+
+        Raises:
+            ValueError: The file is damaged or gone.
+        """
+        return self._read(self.table)
 
     def write_table(self, columns: Mapping[str, Any]) -> None:
         """Keep what else is known of each sample."""
@@ -96,7 +100,7 @@ class Cache:
 
     def read_stamps(self) -> list[tuple[FileStamp, str]]:
         """The files that the samples were read from, with their contents' hashes."""
-        rows = pq.read_table(self.stamps).to_pylist()
+        rows = self._read(self.stamps).to_pylist()
         return [(FileStamp(row["name"], row["size"], row["modified"]), row["hash"]) for row in rows]
 
     def write_stamps(self, stamps: Sequence[tuple[FileStamp, str]]) -> None:
@@ -112,8 +116,20 @@ class Cache:
     def read_values(self) -> npt.NDArray[Any]:
         """The samples as numbers; mapped into memory where they are many. Writing to them changes no file."""
         mapped = self.values.stat().st_size > _IN_MEMORY
-        values: npt.NDArray[Any] = np.load(self.values, mmap_mode="c" if mapped else None, allow_pickle=False)
+        try:
+            values: npt.NDArray[Any] = np.load(self.values, mmap_mode="c" if mapped else None)
+        except (OSError, ValueError) as error:
+            raise self._damaged(error) from error
         return values
+
+    def _read(self, path: Path) -> pa.Table:
+        try:
+            return pq.read_table(path)
+        except (OSError, pa.ArrowException) as error:
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: Exception) -> ValueError:
+        return ValueError(f"`{self.path}` is damaged: {error}. Delete it to have it made anew.")
 
     @contextmanager
     def new_values(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Iterator[npt.NDArray[Any]]:

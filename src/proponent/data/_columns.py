@@ -1,10 +1,11 @@
 """What the columns of a table are for: pictures, numbers, a list of numbers, or the key of a row."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+_MOST_TOLD = 40
 _KEYS = ("id", "index", "__index_level_0__", "unnamed: 0", "")
 
 
@@ -17,12 +18,14 @@ class Columns:
         used: Their names.
         key: The one with the rows' keys.
         left_out: Those that hold nothing that can be used.
+        told: Those that a person can read beside.
     """
 
     kind: str
     used: tuple[str, ...]
     key: str | None
     left_out: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
 
 
 def choose_columns(schema: pa.Schema, asked: str | Sequence[str] | None, name: str) -> Columns:
@@ -44,6 +47,12 @@ def choose_columns(schema: pa.Schema, asked: str | Sequence[str] | None, name: s
         raise ValueError(
             f"{name} must have columns of different names, got `{repeated[0]}` twice. Rename one."
         )
+    columns = _chosen(schema, asked, name)
+    told = (column for column in schema.names if column not in (*columns.used, columns.key))
+    return replace(columns, told=tuple(c for c in told if is_plain(schema.field(c).type))[:_MOST_TOLD])
+
+
+def _chosen(schema: pa.Schema, asked: str | Sequence[str] | None, name: str) -> Columns:
     key = next((column for wanted in _KEYS for column in schema.names if column.lower() == wanted), None)
     if asked is not None:
         return _asked(schema, [asked] if isinstance(asked, str) else list(asked), key, name)
@@ -97,6 +106,11 @@ def _asked(schema: pa.Schema, asked: list[str], key: str | None, name: str) -> C
 
 
 _KINDS = ("images", "arrays", "rows")
+
+
+def is_plain(type_: pa.DataType) -> bool:
+    """Whether a person can read a cell of a type at a glance."""
+    return not (pa.types.is_nested(type_) or _is_binary(type_))
 
 
 def _is_number(type_: pa.DataType) -> bool:

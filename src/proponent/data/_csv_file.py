@@ -8,7 +8,6 @@ import zlib
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
@@ -20,6 +19,8 @@ _MISSING = ["", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "-nan"
 # A column with some text is one of numbers if so many of its cells are; its other rows are left aside.
 _MOSTLY = 0.5
 _PEEK = 1 << 16
+# Types are guessed from the first block alone, so there should be one.
+_BLOCK = 1 << 30
 
 
 def read_csv(path: Path) -> ArrowTable:
@@ -59,7 +60,12 @@ def read_csv(path: Path) -> ArrowTable:
     try:
         table = pacsv.read_csv(
             io.BytesIO(content),
-            pacsv.ReadOptions(column_names=names, encoding=encoding, use_threads=False),
+            pacsv.ReadOptions(
+                column_names=names,
+                encoding=encoding,
+                use_threads=False,
+                block_size=min(len(content) + 1, _BLOCK),
+            ),
             pacsv.ParseOptions(delimiter=separator, newlines_in_values=True, invalid_row_handler=skip),
             pacsv.ConvertOptions(null_values=_MISSING, decimal_point="," if comma else "."),
         )
@@ -121,6 +127,8 @@ def unpacked(path: Path, content: bytes) -> bytes:
 
 def _with_numbers(table: pa.Table) -> tuple[pa.Table, dict[str, dict[int, str]]]:
     """Turn text columns that mostly hold numbers into numbers, and keep the other cells' text."""
+    import pandas as pd  # takes half a second, and few data are CSV
+
     odd: dict[str, dict[int, str]] = {}
     for i, name in enumerate(table.column_names):
         if not (pa.types.is_string(table.schema.field(i).type)):

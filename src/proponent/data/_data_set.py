@@ -90,23 +90,31 @@ class DataSet:
             return self._drawn(i, side)
 
     def describe(self, i: int) -> dict[str, str | float]:
-        """What there is to read of a sample: a row's numbers by column, a picture's size, an array's range.
+        """What there is to read of a sample: the cells of its row, the size of its picture, its range.
 
         Args:
             i: Position of the sample.
         """
         sample = self.values[i]
+        told = self._told(i)
         if self.kind == "rows":
-            return dict(zip(self.columns, map(float, sample), strict=True))
+            return {**dict(zip(self.columns, map(float, sample), strict=True)), **told}
         if self.kind == "images" and "width" in self.facts:
-            return {"size": f"{self.facts['width'][i]} x {self.facts['height'][i]}"}
+            return {"size": f"{self.facts['width'][i]} x {self.facts['height'][i]}", **told}
         shape = {"shape": " x ".join(str(size) for size in sample.shape)}
         return {
+            **told,
             **shape,
             "smallest": float(sample.min()),
             "mean": float(sample.mean()),
             "largest": float(sample.max()),
         }
+
+    def _told(self, i: int) -> Mapping[str, str | float]:
+        try:
+            return {} if self._opened is None else self._opened.told(int(self.positions[i]))
+        except (OSError, ValueError):  # the source is gone, or damaged since
+            return {}
 
     def _original(self, i: int, size: int | None) -> Image.Image | None:
         if self._opened is None:

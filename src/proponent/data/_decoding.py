@@ -1,17 +1,22 @@
 """Decoding a picture that nobody vouches for: nothing is executed, and nothing outgrows the memory."""
 
 import io
+import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import cache
 
 from PIL import ExifTags, Image, UnidentifiedImageError
 
 from proponent.data._left_aside import UnusableError
 
-# No format that runs a program (EPS), asks the network, or is a document.
-_FORMATS = ("JPEG", "PNG", "GIF", "BMP", "DIB", "WEBP", "TIFF", "PPM", "JPEG2000", "AVIF", "TGA", "ICO")
+# None that runs a program (EPS), is a document, or has no mark of its own (TGA), so that noise passes for it.
+_FORMATS = ("JPEG", "PNG", "GIF", "BMP", "DIB", "WEBP", "TIFF", "PPM", "JPEG2000", "AVIF")
 _LARGEST_FILE = 512 << 20
+# Of pictures with more pixels only one is decoded at a time, for the sake of memory.
+_LARGE = 1 << 24
+_ONE_LARGE = threading.Lock()
 _UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -91,8 +96,10 @@ def loaded(image: Image.Image) -> Image.Image:
     Raises:
         UnusableError: It is damaged, or was cut short.
     """
+    width, height = image.size
     try:
-        image.load()
+        with _ONE_LARGE if width * height > _LARGE else nullcontext():
+            image.load()
     except Exception as error:
         raise UnusableError(_in_words(error)) from error
     return image
@@ -121,9 +128,10 @@ def has_frames(image: Image.Image) -> bool:
     return bool(getattr(image, "is_animated", False))
 
 
-def _known_formats() -> list[str]:
+@cache
+def _known_formats() -> tuple[str, ...]:
     Image.init()
-    return [name for name in _FORMATS if name in Image.OPEN]
+    return tuple(name for name in _FORMATS if name in Image.OPEN)
 
 
 def _beginning(content: bytes) -> str:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from proponent.data._cache import Cache, read_block, write_block
 from proponent.data._decoding import quiet_decoding
 from proponent.data._left_aside import LeftAside
+from proponent.data._room import check_room
 from proponent.data._source import Block, Source
 
 Progress = Callable[[int, int], object]
@@ -51,6 +52,8 @@ def gather(source: Source, cache: Cache | None, progress: Progress | None) -> Ga
         for start in range(0, len(source), source.block_size):
             stop = min(start + source.block_size, len(source))
             block = _block(source, start, stop, cache, pool)
+            if cache is None and not blocks:
+                _check_memory(source, block)
             blocks.append(block)
             if progress is not None:
                 progress(stop, len(source))
@@ -68,7 +71,8 @@ def gather(source: Source, cache: Cache | None, progress: Progress | None) -> Ga
 def decoding_pool() -> Iterator[Executor]:
     """Threads that decode: the decoders work outside of Python's lock."""
     with quiet_decoding():
-        pool = ThreadPoolExecutor(min(os.cpu_count() or 1, _THREADS), "decode")
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        pool = ThreadPoolExecutor(min(cores, _THREADS), "decode")
         try:
             yield pool
         finally:
@@ -91,6 +95,13 @@ def _block(source: Source, start: int, stop: int, cache: Cache | None, pool: Exe
         block = source.read(start, stop, pool)
         write_block(path, block)
     return replace(block, values=None)
+
+
+def _check_memory(source: Source, first: Block) -> None:
+    """Refuse what won't fit into memory, as far as the first samples tell."""
+    if first.values is not None and len(first.values):
+        size = first.values[0].nbytes * len(source)
+        check_room(size, source.name, "Give `cache`, a folder: the samples then stay on the disk.")
 
 
 def _is_still(source: Source, block: Block, pool: Executor) -> bool:
@@ -119,21 +130,25 @@ def _joined(source: Source, blocks: Sequence[Block], cache: Cache | None) -> npt
     if direct is not None:
         if sum(counts) == len(direct):
             return direct
-        return _selected(direct, blocks, cache)
+        return _selected(source, direct, blocks, cache)
     if cache is None:
         parts = [block.values for block in blocks if block.values is not None and len(block.values)]
-        channels = max(part.shape[1] for part in parts)
         if source.kind != "images":
             return np.concatenate(parts)
+        channels = max(part.shape[1] for part in parts)
         return np.concatenate(
             [np.broadcast_to(part, (len(part), channels, *part.shape[2:])) for part in parts]
         )
     return _assembled(source, counts, cache)
 
 
-def _selected(direct: npt.NDArray[Any], blocks: Sequence[Block], cache: Cache | None) -> npt.NDArray[Any]:
+def _selected(
+    source: Source, direct: npt.NDArray[Any], blocks: Sequence[Block], cache: Cache | None
+) -> npt.NDArray[Any]:
+    """The samples that can be used, of an array with others among them."""
     count = sum(len(block.positions) for block in blocks)
     if cache is None:
+        check_room(direct[0].nbytes * count, source.name, "Give `cache`, a folder to keep it in.")
         kept: npt.NDArray[Any] = direct[np.concatenate([block.positions for block in blocks])]
         return kept
     with cache.new_values((count, *direct.shape[1:]), direct.dtype) as values:

@@ -42,7 +42,7 @@ def read_idx(path: Path) -> npt.NDArray[Any]:
                 f"`{path}` must have {size:,} bytes of numbers {shape}, but has {found:,}. It was cut "
                 "short, or is damaged."
             )
-        return np.memmap(path, dtype, "r", offset, shape)
+        return np.memmap(path, dtype, "c", offset, shape)
     try:
         with gzip.open(path) as file:
             dtype, shape, _ = _head(path, file)

@@ -26,14 +26,14 @@ _PICTURES = frozenset(
             ".tif",
             ".tiff",
         ),
-        *(".ppm", ".pgm", ".pbm", ".pnm", ".jp2", ".j2k", ".jpx", ".avif", ".tga", ".ico"),
+        *(".ppm", ".pgm", ".pbm", ".pnm", ".jp2", ".j2k", ".jpx", ".avif"),
     )
 )
 # Pictures to their owner; leaving them out without a word would lose samples.
 _OTHER_PICTURES = frozenset(
     (
         *(".heic", ".heif", ".svg", ".psd", ".eps", ".raw", ".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf"),
-        *(".rw2", ".raf", ".xcf", ".jxl"),
+        *(".rw2", ".raf", ".xcf", ".jxl", ".tga", ".ico"),
     )
 )
 _OF_THE_SYSTEM = frozenset(("thumbs.db", "desktop.ini", "__macosx"))
@@ -131,16 +131,21 @@ def inside(root: Path, name: str) -> Path:
 
 def _checked(root: Path, name: str, suffix: str, entry: "os.DirEntry[str]") -> os.stat_result | None:
     """The state of a file that claims to be a picture; none where it doesn't."""
+    is_link = entry.is_symlink()
+    is_folder = is_link and _is_folder(entry)
+    if suffix not in _PICTURES | _OTHER_PICTURES and not is_folder and (suffix or not entry.is_file()):
+        return None
+    path = inside(root, name)  # before any word on what is in it
     if suffix in _OTHER_PICTURES:
         raise UnusableError(f"{suffix[1:].upper()} files can't be read; convert it to JPEG or PNG")
-    if suffix not in _PICTURES and (suffix or not entry.is_file(follow_symlinks=False)):
-        if entry.is_symlink() and not suffix:
-            inside(root, name)  # a link to a folder, or out, is worth a word
-        return None
-    path = inside(root, name)
-    if not suffix and not _begins_as_picture(path):
-        return None
-    return path.stat()
+    return path.stat() if suffix or _begins_as_picture(path) else None
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a ring of links
+        return False
 
 
 def _begins_as_picture(path: Path) -> bool:

@@ -17,14 +17,11 @@ from proponent.data._hashes import hash_items
 from proponent.data._ids import storable
 from proponent.data._left_aside import UnusableError
 from proponent.data._originals import Loader, Originals
+from proponent.data._random_data import RandomDataWarning
 from proponent.data._source import Block, Source
 
 _PROBED = 5
 _USUAL_NAMES = ("image", "pixel_values", "img", "x", "input", "inputs", "data")
-
-
-class RandomDataWarning(UserWarning):
-    """Two readings of an item gave different ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,6 +192,8 @@ class Items:
                     "`column`"
                 )
             return item[found]
+        if self._column is not None:
+            raise UnusableError(f"a {type(item).__name__}, which has no part `{self._column}`")
         return item[0] if isinstance(item, tuple) and item else item
 
 

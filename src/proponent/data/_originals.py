@@ -58,6 +58,10 @@ class Originals(ABC):
         """What was left aside before reading."""
         return ()
 
+    def told(self, position: int) -> Mapping[str, str | float]:
+        """What else there is to read of a picture."""
+        return {}
+
     def notes(self) -> Sequence[str]:
         """What was taken for granted."""
         return ()

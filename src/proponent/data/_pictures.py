@@ -20,6 +20,8 @@ from proponent.data._source import Block, FileStamp, Source
 _LARGEST_KEPT, _USUAL = 64, 32
 # Tasks of several pictures each: handing over a single small one costs as much as decoding it.
 _TOGETHER = 16
+# So many encoded pictures of a table are in memory.
+_AT_ONCE = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +63,12 @@ class PictureSource(Source):
     def read(self, start: int, stop: int, pool: Executor) -> Block:
         """Decode pictures, several at a time."""
         shape = self._shape  # found out by one thread, for all
-        waiting = self.originals.loaders(start, stop)
-        groups = [waiting[i : i + _TOGETHER] for i in range(0, len(waiting), _TOGETHER)]
         run = map if self.originals.in_turn else pool.map
-        read = [one for group in run(partial(self._read_group, shape), groups) for one in group]
+        read: list[tuple[str, _Read | str]] = []
+        for first in range(start, stop, _AT_ONCE):
+            waiting = self.originals.loaders(first, min(first + _AT_ONCE, stop))
+            groups = [waiting[i : i + _TOGETHER] for i in range(0, len(waiting), _TOGETHER)]
+            read += [one for group in run(partial(self._read_group, shape), groups) for one in group]
         kept = [(start + i, key, one) for i, (key, one) in enumerate(read) if isinstance(one, _Read)]
         aside = [(start + i, key, one) for i, (key, one) in enumerate(read) if isinstance(one, str)]
         return Block(
@@ -117,6 +121,10 @@ class PictureSource(Source):
         [(_, load)] = self.originals.loaders(position, position + 1)
         image, content, _ = _opened(load)
         return within(image, size), content
+
+    def told(self, position: int) -> Mapping[str, str | float]:
+        """What else there is to read of a picture."""
+        return self.originals.told(position)
 
     def content_hash(self, position: int, pool: Executor) -> str:
         """Hash the content of one picture; empty where it can't be opened."""

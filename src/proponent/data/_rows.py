@@ -95,6 +95,10 @@ class RowSource(Source):
         """Rows that can't be read."""
         return self.table.left_aside()
 
+    def told(self, position: int) -> Mapping[str, str | float]:
+        """The columns of its row that hold no numbers, or weren't asked for."""
+        return self.table.told(position, self.chosen.told)
+
     def number(self, position: int) -> int:
         """The number of a row in its file."""
         return self.table.number(position)
@@ -103,11 +107,7 @@ class RowSource(Source):
         """Which columns were used, and which weren't."""
         said = list(self.table.notes())
         if self.chosen.key is not None:
-            said.append(
-                f"Column `{self.chosen.key}` names the rows."
-                if self.chosen.key
-                else "The first column names the rows."
-            )
+            said.append(f"Column `{self.chosen.key}` names the rows.")
         if self.chosen.left_out:
             said.append(
                 f"Columns left out, since they hold no numbers: {', '.join(map(repr, self.chosen.left_out))}."

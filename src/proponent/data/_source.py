@@ -108,6 +108,10 @@ class Source(ABC):
         """The samples as they lie in the source, where nothing has to be done to them."""
         return None
 
+    def told(self, position: int) -> Mapping[str, str | float]:
+        """What else the source tells of a sample, for a person to read."""
+        return {}
+
     def original(self, position: int, size: int | None) -> tuple[Image.Image, str] | None:
         """The picture behind a sample, with the hash of its content now; none where there is none.
 

@@ -7,10 +7,11 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from PIL import Image
 
@@ -18,6 +19,7 @@ from proponent.data._array_file import read_array
 from proponent.data._arrays import array_source
 from proponent.data._columns import choose_columns
 from proponent.data._csv_file import read_csv
+from proponent.data._hub import HubTable
 from proponent.data._idx import is_idx, read_idx
 from proponent.data._listing import list_pictures
 from proponent.data._map_style import ItemArrays, ItemOriginals, item_source
@@ -30,6 +32,16 @@ from proponent.data._table_pictures import TableOriginals
 from proponent.data._tables import ArrowTable, ParquetTable, Table, TableFiles
 
 _FORMS = "a folder of pictures, or a Parquet, CSV, `.npy`, `.npz` or IDX file"
+_TEXTS = (".csv", ".tsv", ".txt", ".tab")
+_SAVE = "save the array with `numpy.save`"
+_UNPACK = "unpack it and name the folder"
+_ADVICE = {
+    **dict.fromkeys((".pt", ".pth", ".pkl", ".pickle", ".joblib"), f"reading it may execute code; {_SAVE}"),
+    **dict.fromkeys((".h5", ".hdf5", ".mat", ".zarr"), _SAVE),
+    **dict.fromkeys((".zip", ".tar", ".tgz", ".7z", ".rar"), _UNPACK),
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "save the sheet as CSV"),
+    **dict.fromkeys((".json", ".jsonl", ".feather", ".arrow", ".orc"), "convert it to Parquet or CSV"),
+}
 _LARGEST_SIDE = 1024
 
 
@@ -96,7 +108,7 @@ def find_source(source: Any, asked: Asked) -> tuple[Source, bool]:
     name = f"the {type(source).__name__}"
     if isinstance(source, np.ndarray) or hasattr(source, "detach"):
         asked.check(name, "size")
-        array = source if isinstance(source, np.ndarray) else source.detach().cpu().numpy()
+        array = source if isinstance(source, np.ndarray) else _from_tensor(source)
         return array_source(
             array, {"path": None, "form": type(source).__name__}, asked.size, None, name
         ), False
@@ -108,6 +120,15 @@ def find_source(source: Any, asked: Asked) -> tuple[Source, bool]:
             ArrowTable(table, name, {"path": None, "form": type(source).__name__}), asked
         ), False
     return _from_items(source, asked, name)
+
+
+def _from_tensor(tensor: Any) -> npt.NDArray[Any]:
+    tensor = tensor.detach().cpu()
+    try:
+        array: npt.NDArray[Any] = tensor.numpy()
+    except TypeError:  # NumPy has no bfloat16
+        array = tensor.float().numpy()
+    return array
 
 
 def _from_path(path: Path, asked: Asked) -> Source:
@@ -139,23 +160,24 @@ def _reader(path: Path) -> Callable[[Path, Asked], Source]:
         return lambda path, asked: _from_table(ParquetTable([path], path), asked)
     if head[:6] == b"\x93NUMPY" or suffix == ".npy":
         return _from_npy
-    if suffix == ".npz" or (head[:2] == b"PK" and zipfile.is_zipfile(path) and suffix == ".npy"):
+    if suffix == ".npz":
         return _from_npz
     if is_idx(head) or (head[:2] == b"\x1f\x8b" and is_idx(_unpacked_head(path))):
         return _from_idx
-    text = path.with_suffix("").suffix.lower() if suffix == ".gz" else suffix
-    if text in (".csv", ".tsv", ".txt", ".tab"):
+    if PurePath(path.stem if suffix == ".gz" else path.name).suffix.lower() in _TEXTS:
         return lambda path, asked: _from_table(read_csv(path), asked)
     raise ValueError(f"The data must be {_FORMS}, but {_told(path, head)}.")
 
 
 def _told(path: Path, head: bytes) -> str:
-    if head[:3] == b"\xff\xd8\xff" or head[:4] in (b"\x89PNG", b"GIF8", b"RIFF"):
+    """What a file is that can't be read, and what to do with it."""
+    suffix = path.suffix.lower()
+    if head[:3] == b"\xff\xd8\xff" or head[:4] in (b"\x89PNG", b"GIF8"):
         return f"`{path}` is a single picture: name its folder"
+    if suffix in _ADVICE:
+        return f"`{path}` is none: {_ADVICE[suffix]}"
     if head[:2] == b"PK":
         return f"`{path}` is an archive: unpack it and name the folder"
-    if path.suffix.lower() in (".pt", ".pth", ".pkl", ".pickle", ".joblib"):
-        return f"`{path}` may execute code when it is read: save the array with `numpy.save`"
     return f"`{path}` begins with {head[:8]!r}"
 
 
@@ -175,20 +197,19 @@ def _from_npy(path: Path, asked: Asked) -> Source:
 
 def _from_npz(path: Path, asked: Asked) -> Source:
     asked.check(f"`{path}`", "size", "array")
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            held = [
-                info
-                for info in archive.infolist()
-                if asked.array in (None, info.filename.removesuffix(".npy"))
-            ]
-        check_room(
-            sum(info.file_size for info in held),
-            f"`{path}`",
-            "Save the array with `numpy.save`: such files are mapped into memory.",
-        )
+    check_room(_unpacked_size(path, asked.array), f"`{path}`", f"For larger arrays {_SAVE}.")
     place = {"path": str(path.resolve()), "form": "npz", "array": asked.array}
     return array_source(read_array(path, asked.array), place, asked.size, _files(path), f"`{path}`")
+
+
+def _unpacked_size(path: Path, name: str | None) -> int:
+    """How large the arrays of an archive say they are; reading it stops at that size, be it true or not."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            held = archive.infolist()
+    except (OSError, zipfile.BadZipFile):
+        return 0  # whoever reads it says what is wrong
+    return sum(part.file_size for part in held if name in (None, part.filename.removesuffix(".npy")))
 
 
 def _from_idx(path: Path, asked: Asked) -> Source:
@@ -257,41 +278,13 @@ def _from_table(table: Table, asked: Asked, follow_paths: bool = False) -> Sourc
     return RowSource(table, columns, wanted, shape)
 
 
-@dataclass(frozen=True, eq=False)
-class _HubTable(Table):
-    """A data set of Hugging Face's `datasets`, read as Arrow: as it is stored, past any transform."""
-
-    source: Any
-    name: str
-    options: Mapping[str, Any]
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Names and types of the columns, without the hub's own types."""
-        return self.rows(0, 1, self.source.column_names).schema
-
-    def __len__(self) -> int:
-        return len(self.source)
-
-    def rows(self, start: int, stop: int, columns: Sequence[str]) -> pa.Table:
-        """Some columns of the rows from one position to another."""
-        table = self.source.select_columns(list(columns)).with_format("arrow")[start:stop]
-        for i, column in enumerate(table.schema):
-            if isinstance(column.type, pa.BaseExtensionType):
-                storage = pa.chunked_array(
-                    [chunk.storage for chunk in table.column(i).chunks], column.type.storage_type
-                )
-                table = table.set_column(i, column.name, storage)
-        return table
-
-
 def _from_hub(source: Any, asked: Asked, name: str) -> Source:
     if not hasattr(source, "__len__") or not hasattr(source, "select_columns"):
         raise TypeError(
             f"{name} is a stream, whose samples can't be had again. Load it without `streaming=True`."
         )
-    options = {"path": None, "form": "datasets", "fingerprint": getattr(source, "_fingerprint", None)}
-    return _from_table(_HubTable(source, name, options), asked, follow_paths=True)
+    options = {"path": None, "form": "datasets"}
+    return _from_table(HubTable(source, name, options), asked, follow_paths=True)
 
 
 def _from_items(source: Any, asked: Asked, name: str) -> tuple[Source, bool]:

@@ -81,6 +81,10 @@ class TableOriginals(Originals):
         """Rows that can't be read."""
         return self.table.left_aside()
 
+    def told(self, position: int) -> Mapping[str, str | float]:
+        """The other columns of its row."""
+        return self.table.told(position, self.columns.told)
+
     def notes(self) -> Sequence[str]:
         """What was taken for granted."""
         return self.table.notes()

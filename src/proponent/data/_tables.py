@@ -17,7 +17,8 @@ from proponent.data._left_aside import LeftAside
 from proponent.data._source import FileStamp
 
 # A batch should be some megabytes, whatever is in a cell.
-_PLAIN_ROWS, _WIDE_ROWS = 8192, 256
+_SHOWN_LETTERS = 200
+_PLAIN_ROWS, _WIDE_ROWS = 8192, 128
 
 
 class Table(ABC):
@@ -63,6 +64,15 @@ class Table(ABC):
     def number(self, position: int) -> int:
         """The number of a row for a person, counted from 1."""
         return position + 1
+
+    def told(self, position: int, columns: Sequence[str]) -> dict[str, str | float]:
+        """Some cells of a row for a person to read."""
+        [row] = self.rows(position, position + 1, columns).to_pylist()
+        return {
+            name: value if isinstance(value, int | float) else str(value)[:_SHOWN_LETTERS]
+            for name, value in row.items()
+            if value is not None
+        }
 
     def reason(self, position: int, column: str) -> str:
         """Why a cell holds no number."""
@@ -150,6 +160,15 @@ class ArrowTable(Table):
         """The number of a row in its file."""
         return position + 1 if self.numbers is None else self.numbers[position]
 
+    def told(self, position: int, columns: Sequence[str]) -> dict[str, str | float]:
+        """Some cells of a row for a person to read."""
+        [row] = self.rows(position, position + 1, columns).to_pylist()
+        return {
+            name: value if isinstance(value, int | float) else str(value)[:_SHOWN_LETTERS]
+            for name, value in row.items()
+            if value is not None
+        }
+
     def reason(self, position: int, column: str) -> str:
         """The text that stands where a number should."""
         text = self.odd_cells.get(column, {}).get(position)
@@ -210,11 +229,7 @@ class ParquetTable(Table):
                 self._seek(start, tuple(columns))
             parts, missing = [self._rest], stop - start - self._rest.num_rows
             while missing > 0:
-                try:
-                    parts.append(pa.Table.from_batches([next(self._coming)]))
-                except (OSError, pa.ArrowException) as error:
-                    self._at = -1
-                    raise _damaged(self.name, error) from error
+                parts.append(self._next())
                 missing -= parts[-1].num_rows
             table = pa.concat_tables(parts)
             self._rest, self._at = table.slice(stop - start), stop
@@ -234,12 +249,15 @@ class ParquetTable(Table):
         self._coming = self._batches(group)
         skip = start - int(self._starts[group])
         self._rest = self._schema.empty_table().select(list(columns))
+        while skip > 0:
+            batch = self._next()
+            self._rest = batch.slice(skip)
+            skip -= batch.num_rows
+
+    def _next(self) -> pa.Table:
         try:
-            while skip > 0:
-                batch = pa.Table.from_batches([next(self._coming)])
-                self._rest = batch.slice(skip)
-                skip -= batch.num_rows
-        except (OSError, pa.ArrowException) as error:
+            return pa.Table.from_batches([next(self._coming)])
+        except (OSError, pa.ArrowException, StopIteration) as error:
             self._at = -1
             raise _damaged(self.name, error) from error
 
@@ -258,4 +276,5 @@ def _parquet(path: Path) -> pq.ParquetFile:
 
 
 def _damaged(name: str, error: Exception) -> ValueError:
-    return ValueError(f"{name} can't be read as Parquet: {error}. It was cut short, or is damaged.")
+    what = str(error) or "it holds fewer rows than it says"
+    return ValueError(f"{name} can't be read as Parquet: {what}. It was cut short, or is damaged.")
