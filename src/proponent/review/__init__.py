@@ -4,7 +4,28 @@ The page needs starlette and uvicorn, the extra ``proponent[review]``; the log o
 made from it do not.
 """
 
+from proponent.review._apply import write_manifest
 from proponent.review._decisions import Decision, Decisions, standing
+from proponent.review._exports import (
+    write_csv,
+    write_image_folder,
+    write_label_studio,
+    write_parquet,
+)
 from proponent.review._items import ReviewItems
+from proponent.review._serve import serve
+from proponent.review._table import review_table
 
-__all__ = ["Decision", "Decisions", "ReviewItems", "standing"]
+__all__ = [
+    "Decision",
+    "Decisions",
+    "ReviewItems",
+    "review_table",
+    "serve",
+    "standing",
+    "write_csv",
+    "write_image_folder",
+    "write_label_studio",
+    "write_manifest",
+    "write_parquet",
+]
