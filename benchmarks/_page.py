@@ -3,7 +3,7 @@
 import colorsys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -86,11 +86,13 @@ class Page:
         address: Where, with the token.
         port: The port.
         decisions: The log.
+        stop: Ends the server.
     """
 
     address: str
     port: int
     decisions: Decisions
+    stop: Callable[[], None]
 
 
 @contextmanager
@@ -115,11 +117,15 @@ def served(items: ReviewItems, path: Path, *, port: int = 0, token: str | None =
                 raise OSError("The server did not start.")
             time.sleep(0.01)
         found = server.servers[0].sockets[0].getsockname()[1]
-        try:
-            yield Page(f"http://127.0.0.1:{found}/?token={access.token}", found, decisions)
-        finally:
+
+        def stop() -> None:
             server.should_exit = True
             thread.join(10)
+
+        try:
+            yield Page(f"http://127.0.0.1:{found}/?token={access.token}", found, decisions, stop)
+        finally:
+            stop()
 
 
 @contextmanager

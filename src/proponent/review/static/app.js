@@ -23,6 +23,7 @@ const ONCE = ["keep", "discard", "unsure", "learning", "ranking", "grid"]; // a 
 const find = (id) => document.getElementById(id);
 
 async function start() {
+  history.replaceState(null, "", location.pathname + location.hash); // the token has become a cookie; it is not to be seen
   const api = new Api(await takeSession());
   const state = await firstState(api);
   showTrouble("");
@@ -116,7 +117,7 @@ function showSaving(review, outbox) {
   if (find("saving").textContent !== words) find("saving").textContent = words;
   const trouble = outbox.problem ?? review.problem;
   const kept = waiting ? `${counted(waiting, "decision")} not saved yet: kept in this browser, and sent as soon as it can be.` : "";
-  if (trouble?.locked) showTrouble(`The server was started anew: open the address that it printed. ${kept}`);
+  if (trouble?.locked) showTrouble(`The server was started anew: open the address that it printed. ${kept}`, isStuck);
   else if (trouble) showTrouble(`${trouble.message} ${kept || "Trying again."}${outbox.tries > LASTING ? againWords() : ""}`, isStuck);
   else showTrouble(review.refusal ? `Not saved: ${review.refusal}` : "");
 }

@@ -16,7 +16,8 @@ const SETTLED = 90; // milliseconds without scrolling
  *
  * `options`: `size` (least width of a tile), `gap`, `name` (for a screen reader), `empty` (what to say without
  * samples), `whole` (no scrolling of its own: all tiles stand in the page), `mark(item)` (`{verdict, waiting}` or
- * null), `onSelect(item, index)`, `onOpen(item, index)`.
+ * null), `onSelect(item | null, index)` (null, and again later, where it is
+ * still on its way), `onOpen(item, index)`.
  *
  * Returns a handle: `update(items)`, `refresh()` (marks changed), `select(index)`, `resize(size)`, `selected`,
  * `destroy()`.
@@ -54,6 +55,7 @@ class Gallery {
     this.source = Array.isArray(items) ? sourceOf(items) : items;
     this.clear();
     this.selected = -1;
+    this.untold = false;
     this.view.removeAttribute("aria-activedescendant");
     this.view.scrollTop = 0;
     this.layout();
@@ -81,7 +83,7 @@ class Gallery {
     for (const [at, tile] of this.tiles) tile.node.setAttribute("aria-selected", String(at === this.selected));
     this.view.setAttribute("aria-activedescendant", `${this.prefix}-${this.selected}`);
     if (this.options.whole) this.tiles.get(this.selected)?.node.scrollIntoView({ block: "nearest" });
-    this.options.onSelect?.(this.source.at(this.selected), this.selected);
+    this.tell();
   }
 
   /** Change the width of tiles; the sample at the top stays in sight. */
@@ -197,7 +199,15 @@ class Gallery {
   async load(first, last) {
     const source = this.source;
     await source.load(first, last);
-    if (source === this.source) this.refresh();
+    if (source !== this.source) return;
+    this.refresh();
+    if (this.untold) this.tell();
+  }
+
+  tell() {
+    const item = this.source.at(this.selected);
+    this.untold = !item; // what is chosen is still on its way
+    this.options.onSelect?.(item ?? null, this.selected);
   }
 
   make(index) {
