@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from proponent import objectives as objectives
     from proponent import paper as paper
     from proponent import report as report
+    from proponent import runs as runs
     from proponent import training as training
     from proponent.attribution import DrawPlan, TracIn
     from proponent.objectives import Elbo, Objective, objective
@@ -80,6 +81,7 @@ _ROOMS = (
     "objectives",
     "paper",
     "report",
+    "runs",
     "training",
 )
 

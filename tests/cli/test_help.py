@@ -6,7 +6,7 @@ import pytest
 from proponent import __version__
 from proponent.cli import main
 
-COMMANDS = ("train", "self-influence", "influence", "demo", "density")
+COMMANDS = ("train", "self-influence", "influence", "rank", "status", "demo", "density")
 
 
 def test_version(capsys):

@@ -11,7 +11,9 @@ from proponent.cli._demo import demo
 from proponent.cli._density import density
 from proponent.cli._errors import ErrorsAsExitCodes
 from proponent.cli._influence import influence
+from proponent.cli._rank import rank
 from proponent.cli._self_influence import self_influence
+from proponent.cli._status import status
 from proponent.cli._train import train
 
 app = typer.Typer(
@@ -25,6 +27,8 @@ app = typer.Typer(
 app.command("train")(train)
 app.command("self-influence")(self_influence)
 app.command("influence")(influence)
+app.command("rank")(rank)
+app.command("status")(status)
 app.command("demo")(demo)
 app.command("density")(density)
 

@@ -5,16 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
-from proponent.runs._folder import RunFolder, check_same_data
-from proponent.runs._samples import read_samples
-from proponent.runs._settings import Model, build_model, build_objective
+from proponent.runs._data import find_data
+from proponent.runs._folder import RunFolder, advice
+from proponent.runs._scaling import Floats, Scaling
+from proponent.runs._settings import build_model, build_objective
 
 if TYPE_CHECKING:
     from torch import nn
 
+    from proponent.data import DataSet
     from proponent.objectives import Elbo
     from proponent.training import Trajectory
 
@@ -26,26 +25,34 @@ class OpenedRun:
     Attributes:
         folder: The folder.
         tables: Its record.
-        samples: The samples that the model was trained on.
-        model: The model; its parameters come from the trajectory.
+        data: The data, with their ids.
+        samples: The numbers that the model was trained on, in the same order.
+        scaling: How they came about.
+        model: The trained model.
         objective: What it was trained on.
         trajectory: Its checkpoints.
     """
 
     folder: RunFolder
     tables: Mapping[str, Mapping[str, Any]]
-    samples: npt.NDArray[np.float32]
+    data: "DataSet"
+    samples: Floats
+    scaling: Scaling
     model: "nn.Module"
     objective: "Elbo"
     trajectory: "Trajectory"
 
 
-def open_run(path: Path, data: Path | None = None) -> OpenedRun:
+# A run's folder, or the run opened.
+AnyRun = str | Path | RunFolder | OpenedRun
+
+
+def open_run(path: str | Path | RunFolder, data: Any = None) -> OpenedRun:
     """Open a run, and see that its data are as they were and its training is finished.
 
     Args:
         path: The run's folder.
-        data: Where the data lie now, if they were moved.
+        data: Where the data lie now, if they were moved; or the object that they are.
 
     Raises:
         FileNotFoundError: The folder is not a run's, or the data are gone.
@@ -53,38 +60,39 @@ def open_run(path: Path, data: Path | None = None) -> OpenedRun:
     """
     from proponent.training import Trajectory
 
-    folder = RunFolder(path)
+    folder = path if isinstance(path, RunFolder) else RunFolder(Path(path))
     tables = folder.read()
-    table, training = tables["data"], tables["training"]
-    if not (folder.trajectory / "trajectory.json").exists():
-        raise ValueError(f"The training of `{path}` has no checkpoint yet. {_advice(tables)}")
-    trajectory = Trajectory.load(folder.trajectory)
-    last = trajectory[len(trajectory) - 1].step
-    if last < training["steps"]:
+    training = tables["training"]
+    if not folder.is_begun:
         raise ValueError(
-            f"The training of `{path}` stopped at step {last} of {training['steps']}. {_advice(tables)}"
+            f"The training of `{folder.path}` has no checkpoint yet. {advice(tables, folder.path)}"
         )
-    source = Path(table["path"]) if data is None else data
-    if data is None and not source.exists():
-        raise FileNotFoundError(
-            f"The data of `{path}` are gone from `{source}`. Say where they are by `--data`."
+    trajectory = Trajectory.load(folder.trajectory)
+    last = trajectory[len(trajectory) - 1]
+    if last.step < training["steps"]:
+        raise ValueError(
+            f"The training of `{folder.path}` stopped at step {last.step} of {training['steps']}. "
+            f"{advice(tables, folder.path)}"
         )
-    samples = read_samples(
-        source, table.get("array"), tables["model"]["name"] == Model.CONV, table.get("channels_last", False)
+    found = find_data(folder, tables["data"], data)
+    scaling = Scaling.from_table(tables["scaling"])
+    samples = scaling(found.values, found.columns)
+    model = build_model(
+        tables["model"], tables["objective"]["likelihood"], samples.shape[1:], training["seed"]
     )
-    check_same_data(table, samples.table, path)
+    model.load_state_dict(last.state())
     return OpenedRun(
         folder=folder,
         tables=tables,
-        samples=samples.values,
-        model=build_model(
-            tables["model"], tables["objective"]["likelihood"], samples.values.shape[1:], training["seed"]
-        ).eval(),
+        data=found,
+        samples=samples,
+        scaling=scaling,
+        model=model.eval(),
         objective=build_objective(tables["objective"]),
         trajectory=trajectory,
     )
 
 
-def _advice(tables: Mapping[str, Mapping[str, Any]]) -> str:
-    command = tables.get("made", {}).get("command", "proponent train")
-    return f"Finish it with `{command}`."
+def opened(run: AnyRun, data: Any = None) -> OpenedRun:
+    """Open a run unless it is open."""
+    return run if isinstance(run, OpenedRun) else open_run(run, data)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Scoring:
     """The settings that scores depend on; each is an argument of `TracIn`."""
 
-    draws: int
-    seed: int
+    draws: int = 16
+    seed: int = 0
     precision: str = "float32"
     weights: str = "physical"
     metric: str = "trained"

@@ -1,10 +1,12 @@
-"""From the tables of a run to its model and its objective."""
+"""What a run can be asked to be, and from the tables of a run to its model and its objective."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import torch
     from torch import nn
 
     from proponent.objectives import Elbo
@@ -57,6 +59,43 @@ class Metric(StrEnum):
     ADAM = "adam"
 
 
+@dataclass(frozen=True)
+class Settings:
+    """What a training is asked to be; what is none is chosen, as `run.toml` then says.
+
+    Attributes:
+        model: ``"mlp"`` or ``"conv"``.
+        latent_dim: Latent dimensions.
+        beta: The weight of the divergence; 1 is the ELBO itself.
+        likelihood: Of the data.
+        scale: The standard deviation of a Gaussian likelihood.
+        steps: Training steps.
+        checkpoints: How many to keep, evenly spaced.
+        optimizer: ``"adam"`` or ``"sgd"``.
+        learning_rate: The rate of every step.
+        batch_size: Samples a step sees.
+        draws: Draws of noise a step averages over.
+        seed: First parameters, batches and noise follow from it.
+        precision: Of the arithmetic.
+        device: Such as ``"cpu"`` or ``"cuda"``.
+    """
+
+    model: str | None = None
+    latent_dim: int | None = None
+    beta: float | None = None
+    likelihood: str | None = None
+    scale: float | None = None
+    steps: int | None = None
+    checkpoints: int | None = None
+    optimizer: str | None = None
+    learning_rate: float | None = None
+    batch_size: int | None = None
+    draws: int | None = None
+    seed: int | None = None
+    precision: str | None = None
+    device: str | None = None
+
+
 def build_model(
     model: Mapping[str, Any], likelihood: str, sample_shape: Sequence[int], seed: int
 ) -> "nn.Module":
@@ -71,14 +110,36 @@ def build_model(
     Raises:
         ValueError: There is no such model, or it can't take such samples.
     """
-    from proponent.models import MLPVAE, ConvVAE
     from proponent.randomness import keyed_generator
 
+    return model_from(model, likelihood, sample_shape, keyed_generator(seed, "first parameters"))
+
+
+def model_from(
+    model: Mapping[str, Any], likelihood: str, sample_shape: Sequence[int], generator: "torch.Generator"
+) -> "nn.Module":
+    """Build a model of the same kind from other first parameters.
+
+    Args:
+        model: The table `model`.
+        likelihood: That of the objective.
+        sample_shape: The shape of one sample.
+        generator: Where the first parameters come from.
+
+    Raises:
+        ValueError: There is no such model, or it can't take such samples.
+    """
+    from proponent.models import MLPVAE, ConvVAE
+
     learned = likelihood == Likelihood.GAUSSIAN_LEARNED
-    generator = keyed_generator(seed, "first parameters")
     if model["name"] == Model.MLP:
         return MLPVAE(tuple(sample_shape), model["latent_dim"], learned_variance=learned, generator=generator)
     if model["name"] == Model.CONV:
+        if len(sample_shape) != 3:
+            raise ValueError(
+                "The data must be pictures [n, channels, height, width] for `--model conv`, got samples of "
+                f"shape {tuple(sample_shape)}. Use `--model mlp`."
+            )
         channels, height, width = sample_shape
         return ConvVAE(
             model["latent_dim"], channels, (height, width), learned_variance=learned, generator=generator
