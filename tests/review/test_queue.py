@@ -4,10 +4,10 @@ import time
 
 import numpy as np
 import pytest
+from ranked_queue import RankedQueue
 
 from proponent.review._decisions import Decision
 from proponent.review._queue import Queue
-from proponent.review._ranked_queue import RankedQueue
 
 
 def planted(n=600, foreign=40, seed=0):

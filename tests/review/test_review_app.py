@@ -232,6 +232,51 @@ def test_undo_says_what_it_took_back_and_what_stands(page):
     assert undo(page, session="tab").json()["undone"] is None
 
 
+def test_what_is_undone_and_decided_anew_keeps_its_arm(decisions):
+    page = open_page(make_items(60), decisions)
+    for item in page.get("/api/queue", params={"count": 60}).json()["items"]:
+        decide(page, item["i"], position=item["position"], ranking="rising", token=item["token"])
+        undone = undo(page).json()["undone"]
+        again = undone["item"]
+        assert (again["i"], again["position"], undone["ranking"]) == (item["i"], item["position"], "rising")
+        decide(page, again["i"], position=again["position"], ranking=undone["ranking"], token=again["token"])
+    arms = [(row.id, row.arm) for row in decisions.log()]
+    assert {arm for _, arm in arms} == {"queue", "control"}
+    assert len(set(arms)) == 60
+
+
+def test_what_was_gone_to_and_undone_has_no_arm(page):
+    decide(page, 1)
+    undone = undo(page).json()["undone"]
+    assert undone["ranking"] is None
+    assert "token" not in undone["item"]
+
+
+def test_a_page_of_other_samples_is_told_so(page, decisions):
+    answer = decide(page, 1, id="photos/002.png")
+    assert (answer.status_code, answer.json()["error"][:30]) == (409, "The page is of other samples. ")
+    assert decisions.log() == []
+    assert decide(page, 1, id="photos/001.png").status_code == 200
+
+
+def test_the_queue_learns_and_can_be_told_not_to(decisions):
+    features = np.eye(2)[np.arange(200) % 2]
+    page = open_page(make_items(200, features={"latents": features}), decisions)
+    for i in range(40):
+        decide(page, i, "discard" if i % 2 else "keep")
+    for learn, odd in ((1, True), (0, False)):
+        items = page.get("/api/queue", params={"count": 20, "learn": learn}).json()["items"]
+        assert (sum(item["i"] % 2 for item in items) > 15) is odd
+    item = page.get("/api/queue", params={"learn": 1}).json()["items"][0]
+    decide(page, item["i"], ranking="rising", position=item["position"], token=item["token"])
+    assert decisions.log()[-1].learning
+    state = page.get("/api/state").json()
+    assert (state["learning"], state["can_learn"]) == (True, True)
+    assert state["estimate"]["learnt_from"] == 40
+    assert state["estimate"]["level"] == 0.9
+    assert not page.get("/api/state", params={"learn": "0"}).json()["learning"]
+
+
 def test_a_request_asked_twice_is_done_once(page, decisions):
     for _ in range(2):
         assert decide(page, 1, "discard", request="r1").json()["seq"] == 1
@@ -244,12 +289,12 @@ def test_a_request_asked_twice_is_done_once(page, decisions):
 def test_two_tabs_hear_of_each_other(page):
     decide(page, 1, "keep", session="left")
     answer = decide(page, 2, "discard", session="right", seen_seq=0).json()
-    assert answer["others"] == [{"i": 1, "verdict": "keep"}]
+    assert answer["others"] == [{"i": 1, "verdict": "keep", "seq": 1}]
     state = page.get("/api/state", params={"seen_seq": 1, "session": "left"}).json()
-    assert state["others"] == [{"i": 2, "verdict": "discard"}]
+    assert state["others"] == [{"i": 2, "verdict": "discard", "seq": 2}]
     assert undo(page, session="right", seen_seq=2).json()["others"] == []
     state = page.get("/api/state", params={"seen_seq": 2, "session": "left"}).json()
-    assert state["others"] == [{"i": 2, "verdict": None}]
+    assert state["others"] == [{"i": 2, "verdict": None, "seq": 3}]
 
 
 def test_two_servers_on_one_run_hear_of_each_other(decisions, tmp_path):

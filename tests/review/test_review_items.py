@@ -25,6 +25,7 @@ def test_items_are_counted():
         ({"rankings": {"rising": np.full(6, np.nan)}}, "none of them NaN, but 'rising' does not"),
         ({"features": np.zeros(6)}, r"`features` must be finite numbers \[6, f\], got shape \(6,\)"),
         ({"features": np.full((6, 1), np.inf)}, r"`features` must be finite numbers"),
+        ({"features": {"a": np.zeros((6, 1)), "b": np.zeros((5, 1))}}, r"\[6, f\], got shape \(5, 1\)"),
     ],
 )
 def test_items_that_do_not_fit_are_refused(fields, message):

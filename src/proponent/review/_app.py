@@ -132,8 +132,11 @@ class _Addresses:
 
     def decide(self, body: dict[str, Any]) -> Any:
         ranking, position = body.get("ranking"), body.get("position")
+        i = integer(body.get("i"), "i", 0, self._n - 1)
+        if body.get("id") not in (None, str(self._review.items.ids[i])):
+            raise Refused("The page is of other samples. Load it again.", 409)
         return self._review.decide(
-            integer(body.get("i"), "i", 0, self._n - 1),
+            i,
             choice(body.get("verdict"), "verdict", VERDICTS),
             None if ranking is None else choice(ranking, "ranking", self._review.items.rankings),
             None if position is None else integer(position, "position", 0, _SEQ),

@@ -27,7 +27,7 @@ class ReviewItems:
         rankings: Numbers for each sample, ``[n]``, by the name that a person reads; those with a high one
             are to be looked at first.
         default: The ranking to begin with.
-        features: What the queue learns from, ``[n, f]``.
+        features: What the queue learns from, ``[n, f]``, or several such by name, as `Queue` takes them.
         thumbnail: Gives a small picture of a sample, at most 128 pixels wide and high.
         full: Gives the picture of a sample to look at closely.
         details: Gives what else is known of a sample, by name.
@@ -39,7 +39,7 @@ class ReviewItems:
     kind: str
     rankings: Mapping[str, npt.NDArray[np.floating[Any]]]
     default: str
-    features: npt.NDArray[np.floating[Any]]
+    features: npt.NDArray[np.floating[Any]] | Mapping[str, npt.NDArray[np.floating[Any]]]
     thumbnail: Callable[[int], Encoded]
     full: Callable[[int], Encoded]
     details: Callable[[int], Mapping[str, str | float]]
@@ -64,10 +64,10 @@ class ReviewItems:
                     f"`rankings` must hold {n} numbers each, one for each id and none of them NaN, but "
                     f"{name!r} does not. Leave out a ranking that is not known for every sample."
                 )
-        if np.ndim(self.features) != 2 or len(self.features) != n or not np.isfinite(self.features).all():
-            raise ValueError(
-                f"`features` must be finite numbers [{n}, f], got shape {np.shape(self.features)}."
-            )
+        blocks = self.features if isinstance(self.features, Mapping) else {"": self.features}
+        for values in blocks.values():
+            if np.ndim(values) != 2 or len(values) != n or not np.isfinite(values).all():
+                raise ValueError(f"`features` must be finite numbers [{n}, f], got shape {np.shape(values)}.")
 
     def __len__(self) -> int:
         return len(self.ids)

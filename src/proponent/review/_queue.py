@@ -12,10 +12,10 @@ from scipy.special import expit
 from proponent.review._blocks import blocks_of, gaussian_ranks
 from proponent.review._control import ControlArm, first_arms
 from proponent.review._decisions import Decision, standing
+from proponent.review._entry import Entry
 from proponent.review._estimate import QueueEstimate, estimate_of
 from proponent.review._kernel import Kernel
 from proponent.review._learner import Learner
-from proponent.review._ranked_queue import Entry
 
 _BATCH = 10  # rows of the log from one step of learning to the next, or
 _GROWTH = 50  # that part of the rows there are: late answers change little

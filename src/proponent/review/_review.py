@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from proponent.review._decisions import VERDICTS, Decision, Decisions, standing
+from proponent.review._estimate import ERROR
 from proponent.review._items import ReviewItems
 from proponent.review._queues import Queues
 from proponent.review._summary import summary_of
@@ -72,8 +73,7 @@ class Review:
         if ranking is None:
             ranking = self.items.default if last is None else last.ranking
         if learning is None:
-            learning = self.queues.can_learn if last is None else last.learning
-        learning = learning and self.queues.can_learn
+            learning = True if last is None else last.learning
         return {
             "title": self.items.title,
             "kind": self.items.kind,
@@ -82,7 +82,7 @@ class Review:
             "default": self.items.default,
             "ranking": ranking,
             "learning": learning,
-            "can_learn": self.queues.can_learn,
+            "can_learn": True,
             "run": self.run,
             "others": [] if seen is None else self._others(log, seen, session),
         } | self._standings(log, ranking, learning)
@@ -90,7 +90,6 @@ class Review:
     def queue(self, count: int, ranking: str, learning: bool, shown: set[int]) -> Record:
         """The samples whose turn it is, which are not shown yet."""
         log = self.decisions.log()
-        learning = learning and self.queues.can_learn
         entries = self.queues.get(ranking, learning).next(log, count, shown)
         stands = self._stands(log)
         before = sum(each.arm != "browse" for each in stands.values()) + len(shown)
@@ -134,12 +133,16 @@ class Review:
         back, ranking, learning = None, self.items.default, False
         if undone is not None and undone.id in self._places:
             i = self._places[undone.id]
-            now = _verdict(stands.get(i))
-            back = {"i": i, "verdict": undone.verdict, "now": now, "item": self._item(i, stands)}
+            item = self._item(i, stands)
+            if undone.arm != "browse":  # decided anew, it keeps its place
+                token = self._token(i, undone.arm, undone.ranking, undone.learning)
+                item |= {"token": token, "position": undone.position}
+            back = {"i": i, "verdict": undone.verdict, "now": item["verdict"], "item": item}
+            back["ranking"] = undone.ranking or None
             if undone.ranking in self.items.rankings:
                 ranking, learning = undone.ranking, undone.learning
         others = {"undone": back, "others": self._others(log, seen, session)}
-        return self._standings(log, ranking, learning and self.queues.can_learn) | others
+        return self._standings(log, ranking, learning) | others
 
     def grid(self, ranking: str, offset: int, count: int, verdict: str | None = None) -> Record:
         """Samples in the order of a ranking, whatever was decided, or those of one verdict."""
@@ -178,7 +181,7 @@ class Review:
             for decision in stands.values():
                 counts[decision.verdict] += 1
             estimate = asdict(self.queues.get(ranking, learning).estimate(log))
-            estimate = {name: _plain(value) for name, value in estimate.items()}
+            estimate = {name: _plain(value) for name, value in estimate.items()} | {"level": 1 - ERROR}
             self._known = (key, {"counts": counts, "estimate": estimate, "seq": _last(log)})
         return self._known[1]
 
@@ -189,7 +192,8 @@ class Review:
         stands = self._stands(log)
         rows = [row for row in log if row.seq > seen and row.seq != own and row.id in self._places]
         changed = dict.fromkeys(self._places[row.id] for row in rows if not session or row.session != session)
-        return [{"i": i, "verdict": _verdict(stands.get(i))} for i in changed]
+        last = {self._places[row.id]: row.seq for row in rows}
+        return [{"i": i, "verdict": _verdict(stands.get(i)), "seq": last[i]} for i in changed]
 
     def _token(self, i: int, arm: str, ranking: str, learning: bool) -> str:
         text = "\0".join((str(self.items.ids[i]), arm, ranking, str(learning)))

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
+from math import sqrt
 from statistics import median
 from typing import Any
 
 from proponent.review._decisions import ARMS, VERDICTS, Decision, standing
-from proponent.review._ranked_queue import share_interval
 
 _PAUSE = 60.0  # seconds after which a person was elsewhere
+_WIDE = 1.96  # standard deviations of a normal law that hold 95% of it
 
 
 def summary_of(log: Sequence[Decision]) -> dict[str, Any]:
@@ -39,6 +40,23 @@ def summary_of(log: Sequence[Decision]) -> dict[str, Any]:
         "undone": sum(row.undoes is not None for row in log),
         "seconds": {"total": sum(at_work), "median": median(at_work) if at_work else None},
     }
+
+
+def share_interval(hits: int, count: int) -> tuple[float, float]:
+    r"""Wilson's 95% interval of a share $p$: all $p$ with $|h/n - p| \le z \sqrt{p (1-p) / n}$.
+
+    >>> low, high = share_interval(0, 4)
+    >>> low, round(high, 3)  # z² / (n + z²)
+    (0.0, 0.49)
+
+    Args:
+        hits: How many were hit, $h$.
+        count: How many there were, $n$, at least 1.
+    """
+    share, z2 = hits / count, _WIDE**2
+    middle = (share + z2 / (2 * count)) / (1 + z2 / count)
+    half = _WIDE * sqrt(share * (1 - share) / count + z2 / (4 * count**2)) / (1 + z2 / count)
+    return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
 def _arm(decisions: Sequence[Decision]) -> dict[str, Any]:
