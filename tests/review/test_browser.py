@@ -170,6 +170,25 @@ def test_what_is_on_screen_stays_when_the_ranking_changes(tab):
     assert on_screen(tab) == shown[1]
 
 
+def test_learning_is_switched_off_by_a_key(tab, page):
+    switch = tab.get_by_role("switch", name="Learning")
+    expect(switch).to_be_checked()
+    press(tab, "l")
+    expect(switch).not_to_be_checked()
+    expect(tab.locator("#learnt")).to_contain_text("does not learn")
+    press(tab, *"k" * 9)  # those that stood ready came from a queue that learns
+    all_saved(tab, 9)
+    assert [row.learning for row in page.decisions.log()][::8] == [True, False]
+
+
+def test_link_past_the_head_stays_in_the_view(tab):
+    press(tab, "g")
+    tab.get_by_role("link", name="To the samples").focus()
+    tab.keyboard.press("Enter")
+    expect(tab.locator("#view")).to_be_focused()
+    expect(tab.locator("#grid-view")).to_be_visible()
+
+
 def test_two_tabs_see_each_other(context, page):
     with opened(context, page) as one, opened(context, page) as other:
         (first,) = press(one, "d")

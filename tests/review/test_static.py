@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 from _page import CHROMIUM, chromium
 
 STATIC = Path(proponent.review.__file__).parent / "static"
-SHARED = ("dom", "numbers", "axis", "sample", "gallery", "scatter")
+SHARED = ("dom", "numbers", "axis", "sample", "gallery", "scatter-drawing", "scatter-controls", "scatter")
 MOUNT = """
 const items = JSON.parse(document.getElementById("items").textContent);
 const gallery = mountGallery(document.getElementById("gallery"), items, { size: 64, name: "chosen" });

@@ -26,7 +26,9 @@ export class Api {
 
   /** Ask for JSON. */
   get(path, query = {}) {
-    const given = Object.entries({ ...query, session: this.session }).filter(([, value]) => value !== null && value !== undefined);
+    const given = Object.entries({ ...query, session: this.session }).filter(
+      ([, value]) => value !== null && value !== undefined,
+    );
     return request(`${path}?${new URLSearchParams(given)}`, { method: "GET" });
   }
 
@@ -44,13 +46,18 @@ export class Api {
 async function request(address, options) {
   let answer;
   try {
-    answer = await fetch(address, { ...options, credentials: "same-origin", signal: AbortSignal.timeout(PATIENCE) });
+    answer = await fetch(address, {
+      ...options,
+      credentials: "same-origin",
+      signal: AbortSignal.timeout(PATIENCE),
+    });
   } catch (problem) {
     throw new Unreachable("The server does not answer.", { cause: problem });
   }
   const content = await answer.json().catch(() => null);
   if (answer.ok && content !== null) return content;
   const said = content?.error ?? content?.detail ?? `The server answered ${answer.status}.`;
-  if (answer.ok || answer.status >= 500 || answer.status === 408 || answer.status === 429) throw new Unreachable(said);
+  if (answer.ok || answer.status >= 500 || answer.status === 408 || answer.status === 429)
+    throw new Unreachable(said);
   throw new Refused(answer.status, said);
 }

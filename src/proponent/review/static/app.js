@@ -16,8 +16,19 @@ const POLL = 2000; // milliseconds between questions what other tabs decided
 const MANY = 3; // decisions on their way that are worth a word
 const LASTING = 3; // tries after which the server has probably ended
 const KEYS = {
-  k: "keep", d: "discard", u: "unsure", z: "undo", Backspace: "undo", ArrowRight: "next", ArrowLeft: "previous",
-  Enter: "zoom", "+": "zoom", l: "learning", r: "ranking", g: "grid", "?": "help",
+  k: "keep",
+  d: "discard",
+  u: "unsure",
+  z: "undo",
+  Backspace: "undo",
+  ArrowRight: "next",
+  ArrowLeft: "previous",
+  Enter: "zoom",
+  "+": "zoom",
+  l: "learning",
+  r: "ranking",
+  g: "grid",
+  "?": "help",
 };
 const ONCE = ["keep", "discard", "unsure", "learning", "ranking", "grid"]; // a key held down means these once
 const find = (id) => document.getElementById(id);
@@ -31,11 +42,15 @@ async function start() {
   const review = new Review(api, outbox, state);
   await outbox.adopt();
   const zoom = mountZoom();
-  const views = { queue: mountQueueView(review, { zoom }), grid: mountGridView(review, { zoom }), summary: mountSummaryView(review) };
+  const views = {
+    queue: mountQueueView(review, { zoom }),
+    grid: mountGridView(review, { zoom }),
+    summary: mountSummaryView(review),
+  };
   let view = "queue";
 
   const enter = () => {
-    view = location.hash.slice(1) in views ? location.hash.slice(1) : "queue";
+    view = location.hash.slice(1) in views ? location.hash.slice(1) : view; // "#view" is the way past the head
     for (const name of Object.keys(views)) find(`${name}-view`).hidden = name !== view;
     for (const link of document.querySelectorAll("[data-view]"))
       if (link.dataset.view === view) link.setAttribute("aria-current", "page");
@@ -46,7 +61,12 @@ async function start() {
   };
 
   const ranking = mountMenu(find("ranking-menu"), "Sorted by", () =>
-    review.state.rankings.map((name) => ({ text: name, hint: name === review.state.default ? "the default" : "", checked: name === review.ranking, act: () => review.setRanking(name) })),
+    review.state.rankings.map((name) => ({
+      text: name,
+      hint: name === review.state.default ? "the default" : "",
+      checked: name === review.ranking,
+      act: () => review.setRanking(name),
+    })),
   );
   mountMenu(find("export-menu"), "Export", () => exportsOf(review.state.kind));
 
@@ -82,7 +102,8 @@ async function start() {
   find("learning").addEventListener("click", commands.learning);
   find("help-open").addEventListener("click", commands.help);
   find("trouble-retry").addEventListener("click", () => outbox.retry());
-  for (const button of document.querySelectorAll("[data-command]")) button.addEventListener("click", () => command(button.dataset.command));
+  for (const button of document.querySelectorAll("[data-command]"))
+    button.addEventListener("click", () => command(button.dataset.command));
   find("large").addEventListener("click", (event) => event.target.closest("img, svg") && command("zoom"));
   listenToKeys(zoom, command);
   window.addEventListener("beforeunload", (event) => outbox.ops.length && event.preventDefault());
@@ -102,7 +123,11 @@ async function firstState(api) {
     try {
       return await api.get("/api/state");
     } catch (problem) {
-      showTrouble(problem.isLocked ? "This address is not valid, or no longer: open the one that `proponent review` printed." : `${problem.message} Trying again.`);
+      showTrouble(
+        problem.isLocked
+          ? "This address is not valid, or no longer: open the one that `proponent review` printed."
+          : `${problem.message} Trying again.`,
+      );
       await new Promise((resolve) => setTimeout(resolve, POLL));
     }
   }
@@ -112,13 +137,24 @@ function showSaving(review, outbox) {
   const waiting = outbox.ops.length;
   const isStuck = outbox.problem !== null;
   const saved = `${counted(review.state.n - review.counts.left, "decision")} saved`;
-  const words = isStuck ? `${count(waiting)} not saved yet` : waiting > MANY ? `Saving ${count(waiting)}…` : saved;
+  const words = isStuck
+    ? `${count(waiting)} not saved yet`
+    : waiting > MANY
+      ? `Saving ${count(waiting)}…`
+      : saved;
   find("saving").classList.toggle("trouble", isStuck);
   if (find("saving").textContent !== words) find("saving").textContent = words;
   const trouble = outbox.problem ?? review.problem;
-  const kept = waiting ? `${counted(waiting, "decision")} not saved yet: kept in this browser, and sent as soon as it can be.` : "";
-  if (trouble?.locked) showTrouble(`The server was started anew: open the address that it printed. ${kept}`, isStuck);
-  else if (trouble) showTrouble(`${trouble.message} ${kept || "Trying again."}${outbox.tries > LASTING ? againWords() : ""}`, isStuck);
+  const kept = waiting
+    ? `${counted(waiting, "decision")} not saved yet: kept in this browser, and sent as soon as it can be.`
+    : "";
+  if (trouble?.locked)
+    showTrouble(`The server was started anew: open the address that it printed. ${kept}`, isStuck);
+  else if (trouble)
+    showTrouble(
+      `${trouble.message} ${kept || "Trying again."}${outbox.tries > LASTING ? againWords() : ""}`,
+      isStuck,
+    );
   else showTrouble(review.refusal ? `Not saved: ${review.refusal}` : "");
 }
 
@@ -138,12 +174,26 @@ function listenToKeys(zoom, command) {
   box.addEventListener("change", () => localStorage.setItem("proponent.keys", box.checked ? "on" : "off"));
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || find("help").open) return;
-    if (event.target.closest("input:not([type=radio], [type=range], [type=checkbox]), textarea, select, [contenteditable]")) return;
+    if (
+      event.target.closest(
+        "input:not([type=radio], [type=range], [type=checkbox]), textarea, select, [contenteditable]",
+      )
+    )
+      return;
     const name = KEYS[event.key] ?? KEYS[event.key.toLowerCase()];
     const onControl = event.target.closest("button, a, summary, input, [role=menu]");
-    if (onControl && (event.key === "Enter" || (event.key.startsWith("Arrow") && event.target.matches("input")))) return;
+    if (
+      onControl &&
+      (event.key === "Enter" || (event.key.startsWith("Arrow") && event.target.matches("input")))
+    )
+      return;
     if (zoom.isOpen && zoom.press(event.key)) return event.preventDefault();
-    if (!name || (event.key.length === 1 && !box.checked) || (zoom.isOpen && ["grid", "ranking", "help"].includes(name))) return;
+    if (
+      !name ||
+      (event.key.length === 1 && !box.checked) ||
+      (zoom.isOpen && ["grid", "ranking", "help"].includes(name))
+    )
+      return;
     event.preventDefault();
     if (event.repeat && ONCE.includes(name)) return;
     command(name);

@@ -13,8 +13,15 @@ const HEAVY = 15; // a range this many times its middle half is no longer read o
 export function makeAxis(values, scale = "auto") {
   const sorted = values.filter(Number.isFinite).sort((a, b) => a - b);
   if (!sorted.length) sorted.push(0, 1);
-  const chosen = scale === "auto" ? fittingScale(sorted) : scale === "log" && sorted[0] <= 0 ? "asinh" : scale;
-  const bend = Math.abs(quantile(sorted.map(Math.abs).sort((a, b) => a - b), 0.5)) || 1;
+  const chosen =
+    scale === "auto" ? fittingScale(sorted) : scale === "log" && sorted[0] <= 0 ? "asinh" : scale;
+  const bend =
+    Math.abs(
+      quantile(
+        sorted.map(Math.abs).sort((a, b) => a - b),
+        0.5,
+      ),
+    ) || 1;
   const { forward, back } = {
     linear: { forward: (v) => v, back: (u) => u },
     log: { forward: Math.log10, back: (u) => 10 ** u },
@@ -30,7 +37,8 @@ export function makeAxis(values, scale = "auto") {
     scale: chosen,
     place: (value) => (forward(value) - start) / (end - start),
     value: (place) => back(start + place * (end - start)),
-    ticks: (count) => ticksOf(chosen, back(start), back(end), count, (v) => (forward(v) - start) / (end - start)),
+    ticks: (count) =>
+      ticksOf(chosen, back(start), back(end), count, (v) => (forward(v) - start) / (end - start)),
   };
 }
 
@@ -50,12 +58,17 @@ function ticksOf(scale, low, high, count, place) {
   if (scale !== "linear") {
     const powers = tensBetween(low, high);
     if (powers.length >= 3) values = powers;
-    else if (scale === "log") values = powers.flatMap((power) => [power, 2 * power, 5 * power]).concat(powers.map((power) => power / 2));
+    else if (scale === "log")
+      values = powers
+        .flatMap((power) => [power, 2 * power, 5 * power])
+        .concat(powers.map((power) => power / 2));
   }
   const kept = [];
   const byWeight = (a, b) => Math.abs(b) - Math.abs(a);
   const inside = [...new Set(values)].filter((value) => value >= low && value <= high);
-  for (const value of scale === "asinh" ? inside.sort((a, b) => (a === 0 ? -1 : b === 0 ? 1 : byWeight(a, b))) : inside) {
+  for (const value of scale === "asinh"
+    ? inside.sort((a, b) => (a === 0 ? -1 : b === 0 ? 1 : byWeight(a, b)))
+    : inside) {
     if (kept.every((other) => Math.abs(place(other) - place(value)) > 0.6 / count)) kept.push(value);
   }
   return kept.sort((a, b) => a - b).map((value) => ({ value, text: tickText(value) }));
@@ -66,7 +79,8 @@ function evenTicks(low, high, count) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough * 0.999);
   const values = [];
-  for (let k = Math.ceil(low / step); k * step <= high; k += 1) values.push(Number((k * step).toPrecision(12)));
+  for (let k = Math.ceil(low / step); k * step <= high; k += 1)
+    values.push(Number((k * step).toPrecision(12)));
   return values;
 }
 
@@ -82,6 +96,7 @@ function tensBetween(low, high) {
 
 function tickText(value) {
   const size = Math.abs(value);
-  if (size === 0 || (size >= 1e-3 && size < 1e5)) return (value < 0 ? "−" : "") + size.toLocaleString("en", { maximumFractionDigits: 6 });
+  if (size === 0 || (size >= 1e-3 && size < 1e5))
+    return (value < 0 ? "−" : "") + size.toLocaleString("en", { maximumFractionDigits: 6 });
   return plain(value).replace(/\.?0+e/, "e");
 }

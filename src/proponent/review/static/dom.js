@@ -17,8 +17,10 @@ export function element(tag, properties = {}, ...children) {
     if (value === null || value === undefined || value === false) continue;
     if (name === "class") made.className = value;
     else if (name === "text") made.textContent = value;
-    else if (name === "on") for (const [event, listener] of Object.entries(value)) made.addEventListener(event, listener);
-    else if (name === "style") for (const [rule, setting] of Object.entries(value)) made.style.setProperty(rule, setting);
+    else if (name === "on")
+      for (const [event, listener] of Object.entries(value)) made.addEventListener(event, listener);
+    else if (name === "style")
+      for (const [rule, setting] of Object.entries(value)) made.style.setProperty(rule, setting);
     else made.setAttribute(name, value === true ? "" : value);
   }
   made.append(...children.filter((child) => child !== null && child !== undefined));
@@ -35,5 +37,9 @@ export function drawn(tag, attributes = {}, ...children) {
 
 /** Make an icon; it says nothing to a screen reader, for words stand beside it or on its button. */
 export function icon(name) {
-  return drawn("svg", { class: "icon", viewBox: "0 0 16 16", "aria-hidden": "true" }, drawn("path", { d: STROKES[name] }));
+  return drawn(
+    "svg",
+    { class: "icon", viewBox: "0 0 16 16", "aria-hidden": "true" },
+    drawn("path", { d: STROKES[name] }),
+  );
 }

@@ -32,7 +32,12 @@ class Gallery {
     this.space = element("div", { class: "gallery-space", role: "presentation" });
     this.view = element(
       "div",
-      { class: `gallery-view${this.options.whole ? " whole" : ""}`, role: "listbox", tabindex: "0", "aria-label": this.options.name },
+      {
+        class: `gallery-view${this.options.whole ? " whole" : ""}`,
+        role: "listbox",
+        tabindex: "0",
+        "aria-label": this.options.name,
+      },
       this.space,
     );
     this.prefix = `tile-${Math.random().toString(36).slice(2, 8)}`;
@@ -41,7 +46,9 @@ class Gallery {
     this.top = 0;
     this.view.addEventListener("scroll", () => this.schedule(), { passive: true });
     this.view.addEventListener("keydown", (event) => this.press(event));
-    this.view.addEventListener("focus", () => this.length && this.selected < 0 && this.view.matches(":focus-visible") && this.select(this.first()));
+    this.view.addEventListener("focus", () => {
+      if (this.length && this.selected < 0 && this.view.matches(":focus-visible")) this.select(this.first());
+    });
     this.space.addEventListener("click", (event) => this.point(event, (index) => this.select(index)));
     this.space.addEventListener("dblclick", (event) => this.point(event, (index) => this.open(index)));
     parent.append(this.view);
@@ -75,12 +82,14 @@ class Gallery {
     if (!this.length) return;
     this.selected = Math.max(0, Math.min(this.length - 1, index));
     const top = Math.floor(this.selected / this.columns) * this.pitch;
+    const beyond = top + this.pitch - this.view.clientHeight;
     if (!this.options.whole) {
       if (top < this.view.scrollTop) this.view.scrollTop = top - this.options.gap;
-      else if (top + this.pitch > this.view.scrollTop + this.view.clientHeight) this.view.scrollTop = top + this.pitch - this.view.clientHeight;
+      else if (beyond > this.view.scrollTop) this.view.scrollTop = beyond;
     }
     this.render();
-    for (const [at, tile] of this.tiles) tile.node.setAttribute("aria-selected", String(at === this.selected));
+    for (const [at, tile] of this.tiles)
+      tile.node.setAttribute("aria-selected", String(at === this.selected));
     this.view.setAttribute("aria-activedescendant", `${this.prefix}-${this.selected}`);
     if (this.options.whole) this.tiles.get(this.selected)?.node.scrollIntoView({ block: "nearest" });
     this.tell();
@@ -105,7 +114,8 @@ class Gallery {
   }
 
   first() {
-    return Math.min(Math.max(0, this.length - 1), Math.ceil((this.view.scrollTop - this.options.gap) / this.pitch) * this.columns) || 0;
+    const row = Math.ceil((this.view.scrollTop - this.options.gap) / this.pitch);
+    return Math.max(0, Math.min(this.length - 1, row * this.columns)) || 0;
   }
 
   open(index) {
@@ -223,7 +233,8 @@ class Gallery {
     const [column, row] = [index % this.columns, Math.floor(index / this.columns)];
     node.style.width = `${this.edge}px`;
     node.style.height = `${this.edge + LABEL}px`;
-    node.style.transform = `translate(${this.inset + column * (this.edge + this.options.gap)}px, ${this.inset + row * this.pitch}px)`;
+    const [left, top] = [column * (this.edge + this.options.gap), row * this.pitch];
+    node.style.transform = `translate(${this.inset + left}px, ${this.inset + top}px)`;
     const frame = element("div", { class: "frame" });
     const label = element("div", { class: "label" });
     node.append(frame, label);
@@ -248,8 +259,12 @@ class Gallery {
     tile.look = look;
     tile.node.className = `gallery-tile${mark ? ` verdict-${mark.verdict}` : ""}${item.planted ? " planted" : ""}`;
     tile.frame.querySelector(".badge")?.remove();
-    if (mark) tile.frame.append(element("span", { class: `badge${mark.waiting ? " waiting" : ""}` }, icon(mark.verdict)));
-    const words = [item.caption, item.label, mark && `${mark.verdict}${mark.waiting ? ", not saved yet" : ""}`, item.planted && "planted"];
+    if (mark)
+      tile.frame.append(
+        element("span", { class: `badge${mark.waiting ? " waiting" : ""}` }, icon(mark.verdict)),
+      );
+    const stand = mark && `${mark.verdict}${mark.waiting ? ", not saved yet" : ""}`;
+    const words = [item.caption, item.label, stand, item.planted && "planted"];
     tile.node.setAttribute("aria-label", words.filter(Boolean).join(", ") || String(index + 1));
   }
 

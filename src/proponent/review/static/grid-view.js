@@ -6,17 +6,34 @@ import { plain } from "./numbers.js";
 import { Pages } from "./pages.js";
 import { showName } from "./sample.js";
 
-const FILTERS = [["all", "All"], ["left", "Left"], ["discard", "Discarded"], ["unsure", "Unsure"], ["keep", "Kept"]];
-const NOTHING = { all: "No samples.", left: "Every sample has a decision.", discard: "Nothing was discarded yet.", unsure: "You were unsure about none yet.", keep: "Nothing was kept yet." };
-const VERDICTS = ["keep", "discard", "unsure"];
+const FILTERS = [
+  ["all", "All"],
+  ["left", "Left"],
+  ["discard", "Discarded"],
+  ["unsure", "Unsure"],
+  ["keep", "Kept"],
+];
+const NOTHING = {
+  all: "No samples.",
+  left: "Every sample has a decision.",
+  discard: "Nothing was discarded yet.",
+  unsure: "You were unsure about none yet.",
+  keep: "Nothing was kept yet.",
+};
+const WORDS = { keep: "kept", discard: "discarded", unsure: "unsure" };
 
 /** Show the grid. Returns `{show(), item, command(name)}`. */
 export function mountGridView(review, { zoom }) {
   const find = (id) => document.getElementById(id);
+  const buttons = document.querySelectorAll("#chosen [data-command]");
   let filter = "all";
   let shown = null; // what the tiles follow
   let chosen = null; // {item, index}
-  const options = { size: Number(find("tile-size").value), name: "samples", mark: (item) => review.mark(item) };
+  const options = {
+    size: Number(find("tile-size").value),
+    name: "samples",
+    mark: (item) => review.mark(item),
+  };
   const gallery = mountGallery(find("gallery"), [], {
     ...options,
     onSelect: (item, index) => choose(item && { item, index }),
@@ -39,13 +56,15 @@ export function mountGridView(review, { zoom }) {
 
   function showChosen() {
     const mark = chosen && review.mark(chosen.item);
-    const words = { keep: "kept", discard: "discarded", unsure: "unsure" };
-    const score = chosen && (chosen.item.score ?? chosen.item.scores?.[review.ranking]);
-    const parts = chosen ? [Number.isFinite(score) && `${review.ranking} ${plain(score)}`, mark && words[mark.verdict] + (mark.waiting ? ", not saved yet" : "")] : [];
+    const score = chosen?.item.scores?.[review.ranking];
+    const parts = [
+      Number.isFinite(score) && `${review.ranking} ${plain(score)}`,
+      mark && `${WORDS[mark.verdict]}${mark.waiting ? ", not saved yet" : ""}`,
+    ];
     if (chosen) showName(find("chosen-name"), chosen.item.caption);
     else find("chosen-name").textContent = "Choose a sample with the arrow keys or a click.";
     find("chosen-more").textContent = parts.filter(Boolean).join(" · ");
-    for (const button of document.querySelectorAll("#chosen [data-command]")) button.disabled = !chosen && button.dataset.command !== "undo";
+    for (const button of buttons) button.disabled = !chosen && button.dataset.command !== "undo";
   }
 
   async function show() {
@@ -53,7 +72,11 @@ export function mountGridView(review, { zoom }) {
     if (wanted !== shown) {
       shown = wanted;
       choose(null);
-      const pages = await Pages.open(review, { ranking: review.ranking, verdict: filter });
+      const pages = await Pages.open(review, {
+        ranking: review.ranking,
+        verdict: filter,
+        seq: review.state.seq,
+      });
       if (shown !== wanted) return;
       gallery.options.empty = NOTHING[filter];
       gallery.update(pages);
@@ -74,7 +97,7 @@ export function mountGridView(review, { zoom }) {
       return chosen?.item ?? null;
     },
     command(command) {
-      if (VERDICTS.includes(command)) {
+      if (command in WORDS) {
         if (!chosen) return true;
         review.decideBrowsed(chosen.item, command, chosen.index);
         if (chosen.index + 1 < gallery.length) gallery.select(chosen.index + 1);

@@ -41,11 +41,19 @@ export function mountMenu(parent, name, entries) {
     menu.open();
   });
   document.addEventListener("pointerdown", (event) => !parent.contains(event.target) && menu.close(false));
-  list.addEventListener("focusout", (event) => event.relatedTarget && !parent.contains(event.relatedTarget) && menu.close(false));
+  list.addEventListener(
+    "focusout",
+    (event) => event.relatedTarget && !parent.contains(event.relatedTarget) && menu.close(false),
+  );
   list.addEventListener("keydown", (event) => {
     const all = nodes();
     const at = all.indexOf(document.activeElement);
-    const moves = { ArrowDown: (at + 1) % all.length, ArrowUp: (at + all.length - 1) % all.length, Home: 0, End: all.length - 1 };
+    const moves = {
+      ArrowDown: (at + 1) % all.length,
+      ArrowUp: (at + all.length - 1) % all.length,
+      Home: 0,
+      End: all.length - 1,
+    };
     if (event.key in moves) all[moves[event.key]].focus();
     else if (event.key === "Escape") menu.close();
     else if (event.key === "Tab") return menu.close(false);
@@ -60,7 +68,12 @@ export function mountMenu(parent, name, entries) {
 
 function entryOf({ text, hint, checked, href, act }, menu) {
   const role = checked === undefined ? "menuitem" : "menuitemradio";
-  const node = element(href ? "a" : "button", { role, class: "menu-entry", tabindex: "-1", "aria-checked": checked === undefined ? null : String(checked) });
+  const node = element(href ? "a" : "button", {
+    role,
+    class: "menu-entry",
+    tabindex: "-1",
+    "aria-checked": checked === undefined ? null : String(checked),
+  });
   if (href) Object.assign(node, { href, download: "" });
   else node.type = "button";
   node.append(element("span", { text }), ...(hint ? [element("small", { text: hint })] : []));

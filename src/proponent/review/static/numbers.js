@@ -20,7 +20,9 @@ export function plain(value) {
 /** Write a value of the data: whole numbers whole, others with three digits, words as they are. */
 export function cell(value) {
   if (value === null || value === undefined) return "";
-  return typeof value === "number" && !Number.isInteger(value) ? plain(value) : String(value).replace(/^-(?=\d)/, "−");
+  return typeof value === "number" && !Number.isInteger(value)
+    ? plain(value)
+    : String(value).replace(/^-(?=\d)/, "−");
 }
 
 /** Write a share as a percentage. */

@@ -7,12 +7,14 @@ import { largeSample, showName, smallSample, valuesTable } from "./sample.js";
 
 const AFTER = 6;
 const LONG = 40; // characters of a name that the line under a sample may not hold
+const PLACES = { now: "on screen", before: "before", next: "next" };
 const WORDS = { keep: "Kept", discard: "Discarded", unsure: "Unsure" };
 
 /** Show the queue. Returns `{show(), item, command(name)}`. */
 export function mountQueueView(review, { zoom }) {
   const find = (id) => document.getElementById(id);
   const [large, strip, name, stand] = ["large", "strip", "name", "stand"].map(find);
+  const buttons = document.querySelectorAll("#queue-view [data-command]");
   const tiles = new Map();
   const narrow = matchMedia("(max-width: 52rem)");
   narrow.addEventListener("change", show);
@@ -24,15 +26,15 @@ export function mountQueueView(review, { zoom }) {
     showStrip();
     showProgress(find("progress"), review.counts, review.state.n);
     showLearnt(find("learnt"), review);
-    for (const button of document.querySelectorAll("#queue-view [data-command]")) button.disabled = !entry && button.dataset.command !== "undo";
+    for (const button of buttons) button.disabled = !entry && button.dataset.command !== "undo";
   }
 
   function showStage(entry) {
     const mark = entry && review.mark(entry.item);
     large.className = `large${mark ? ` verdict-${mark.verdict}` : ""}`;
     stand.className = `stand${mark ? ` verdict-${mark.verdict}` : ""}`;
-    if (mark) stand.replaceChildren(icon(mark.verdict), ` ${WORDS[mark.verdict]}${mark.other ? " in another tab" : ""}${mark.waiting ? ", not saved yet" : ""}`);
-    else stand.replaceChildren();
+    const where = mark?.other ? " in another tab" : mark?.waiting ? ", not saved yet" : "";
+    stand.replaceChildren(...(mark ? [icon(mark.verdict), ` ${WORDS[mark.verdict]}${where}`] : []));
     const next = entry ?? ending();
     if (next === shown) return;
     shown = next;
@@ -45,14 +47,18 @@ export function mountQueueView(review, { zoom }) {
     showName(name, entry.item.caption);
     large.replaceChildren(largeSample(entry.item));
     showDetails(entry.item);
-    for (const later of review.line.slice(review.cursor + 1, review.cursor + 4)) if (later.item.full) new Image().src = later.item.full;
+    for (const { item } of review.line.slice(review.cursor + 1, review.cursor + 4)) fetchAhead(item);
   }
 
   function showDetails(item) {
     const { details = {}, scores = {} } = item;
     find("details-section").hidden = false;
     const isRow = !item.thumb && !item.values && Object.keys(details).length;
-    const facts = { ...(item.caption.length > LONG ? { name: item.caption } : {}), ...(item.id === item.caption ? {} : { id: item.id }), ...(isRow ? {} : details) };
+    const facts = {
+      ...(item.caption.length > LONG && { name: item.caption }),
+      ...(item.id !== item.caption && { id: item.id }),
+      ...(!isRow && details),
+    };
     find("details").replaceChildren(Object.keys(facts).length ? valuesTable(facts) : "");
     find("scores").replaceChildren(valuesTable(scores));
     find("scores-fold").hidden = !Object.keys(scores).length;
@@ -65,15 +71,36 @@ export function mountQueueView(review, { zoom }) {
   }
 
   function endOf(kind) {
+    const { discard, keep, unsure } = review.counts;
     const words = {
       waiting: ["Fetching the next sample…"],
       problem: ["The server does not answer.", "Your decisions are safe: they are kept here until it does."],
-      passed: [`The queue has nothing more. ${counted(review.passed, "sample")} you passed over ${review.passed === 1 ? "waits" : "wait"} for a decision.`],
-      finished: ["Nothing is left in the queue.", `You discarded ${count(review.counts.discard)}, kept ${count(review.counts.keep)} and were unsure about ${count(review.counts.unsure)}.`],
+      passed: [
+        `The queue has nothing more. ${counted(review.passed, "sample")} you passed over ${review.passed === 1 ? "waits" : "wait"} for a decision.`,
+      ],
+      finished: [
+        "Nothing is left in the queue.",
+        `You discarded ${count(discard)}, kept ${count(keep)} and were unsure about ${count(unsure)}.`,
+      ],
     }[kind];
-    const box = element("div", { class: "end" }, ...words.map((text, k) => element("p", { class: k ? "quiet" : "end-head", text })));
-    if (kind === "finished") box.append(element("a", { class: "act", href: "#summary", text: "What it was worth" }));
-    if (kind === "passed") box.append(element("button", { type: "button", class: "act", text: "Go to the first of them", on: { click: () => review.goTo(review.line.findIndex((entry) => !review.verdict(entry.item))) } }));
+    const box = element(
+      "div",
+      { class: "end" },
+      ...words.map((text, k) => element("p", { class: k ? "quiet" : "end-head", text })),
+    );
+    if (kind === "finished")
+      box.append(element("a", { class: "act", href: "#summary", text: "What it was worth" }));
+    if (kind === "passed") {
+      const go = () => review.goTo(review.line.findIndex((entry) => !review.verdict(entry.item)));
+      box.append(
+        element("button", {
+          type: "button",
+          class: "act",
+          text: "Go to the first of them",
+          on: { click: go },
+        }),
+      );
+    }
     return box;
   }
 
@@ -109,7 +136,8 @@ export function mountQueueView(review, { zoom }) {
     tile.entry = entry;
     const mark = review.mark(entry.item);
     const before = review.line[place - 1];
-    const isTurn = place > review.cursor && before && before.ranking !== null && (before.ranking !== entry.ranking || before.learning !== entry.learning);
+    const isOther = before?.ranking && (before.ranking !== entry.ranking || before.learning !== entry.learning);
+    const isTurn = place > review.cursor && isOther;
     const where = place === review.cursor ? "now" : place < review.cursor ? "before" : "next";
     const look = [where, mark?.verdict, mark?.waiting, isTurn].join();
     if (look === tile.look) return;
@@ -117,8 +145,12 @@ export function mountQueueView(review, { zoom }) {
     tile.node.className = where;
     tile.button.className = `tile${mark ? ` verdict-${mark.verdict}` : ""}`;
     tile.button.querySelector(".badge")?.remove();
-    if (mark) tile.button.append(element("span", { class: `badge${mark.waiting ? " waiting" : ""}` }, icon(mark.verdict)));
-    tile.button.setAttribute("aria-label", `${{ now: "on screen", before: "before", next: "next" }[where]}: ${entry.item.caption}${mark ? `, ${mark.verdict}` : ""}`);
+    if (mark)
+      tile.button.append(
+        element("span", { class: `badge${mark.waiting ? " waiting" : ""}` }, icon(mark.verdict)),
+      );
+    const name = `${PLACES[where]}: ${entry.item.caption}${mark ? `, ${mark.verdict}` : ""}`;
+    tile.button.setAttribute("aria-label", name);
     if (where === "now") tile.button.setAttribute("aria-current", "true");
     else tile.button.removeAttribute("aria-current");
     tile.turn.hidden = !isTurn;
@@ -143,4 +175,8 @@ export function mountQueueView(review, { zoom }) {
       return true;
     },
   };
+}
+
+function fetchAhead({ full }) {
+  if (full) new Image().src = full;
 }

@@ -5,6 +5,7 @@ import { Unreachable } from "./api.js";
 const DECIDE = "/api/decide";
 const UNDO = "/api/undo";
 const AHEAD = 6; // samples that stand ready behind the one on screen
+const MOST_SHOWN = 2000; // samples that the server hears are on screen, or were passed over
 const AGAIN = 2000; // milliseconds before an unanswered question is asked again
 
 /** The state that all views show. Fires "change" after anything in it did, and "say" with words for a live region. */
@@ -64,14 +65,21 @@ export class Review extends EventTarget {
     if (this.ended || ahead > AHEAD) return false;
     this.filling = true;
     const { ranking, learning } = this;
-    const shown = this.line.filter((entry) => !this.verdict(entry.item) || this.mark(entry.item).waiting).map((entry) => entry.item.i);
-    const query = { count: AHEAD + 1 - ahead, ranking, learn: learning ? 1 : 0, shown: shown.join(",") };
+    const isTaken = ({ item }) => !this.verdict(item) || this.mark(item).waiting;
+    const shown = this.line.filter(isTaken).map((entry) => entry.item.i);
+    const query = {
+      count: AHEAD + 1 - ahead,
+      ranking,
+      learn: learning ? 1 : 0,
+      shown: shown.slice(-MOST_SHOWN).join(","),
+    };
     const reply = await this.ask("/api/queue", query);
     this.filling = false;
     if (reply) {
       const known = new Set(this.line.map((entry) => entry.item.i));
       for (const item of this.learnOf(reply.items))
-        if (!known.has(item.i)) this.line.push({ item, ranking, learning, position: item.position ?? this.line.length });
+        if (!known.has(item.i))
+          this.line.push({ item, ranking, learning, position: item.position ?? this.line.length });
       this.ended = reply.items.length < query.count;
       this.changed();
     }
@@ -99,7 +107,11 @@ export class Review extends EventTarget {
   decide(verdict) {
     const entry = this.current;
     if (!entry) return;
-    this.settle(entry.item, verdict, { ranking: entry.ranking, position: entry.position, token: entry.item.token });
+    this.settle(entry.item, verdict, {
+      ranking: entry.ranking,
+      position: entry.position,
+      token: entry.item.token,
+    });
     this.cursor = this.nextOpen();
     this.changed();
     this.say(`${past(verdict)} ${entry.item.caption}. ${this.words()}`);
@@ -120,7 +132,14 @@ export class Review extends EventTarget {
       this.remember(newest.item, newest.from, !unsent);
       this.comeBackTo(newest.item, newest.to);
     }
-    if (!unsent) this.outbox.put({ path: UNDO, body: {}, i: newest?.item.i ?? null, from: newest?.to, to: newest?.from });
+    if (!unsent)
+      this.outbox.put({
+        path: UNDO,
+        body: {},
+        i: newest?.item.i ?? null,
+        from: newest?.to,
+        to: newest?.from,
+      });
   }
 
   /** Let the samples after those on screen follow another ranking. */
@@ -144,7 +163,8 @@ export class Review extends EventTarget {
 
   /** Take the verdicts that came with samples; returns the samples. */
   learnOf(items) {
-    for (const item of items) if ("verdict" in item && !this.outbox.holds(item.i)) this.remember(item, item.verdict, false);
+    for (const item of items)
+      if ("verdict" in item && !this.outbox.holds(item.i)) this.remember(item, item.verdict, false);
     return items;
   }
 
@@ -153,7 +173,13 @@ export class Review extends EventTarget {
     this.refusal = null;
     this.done.push({ item, from, to: verdict });
     this.remember(item, verdict, true);
-    this.outbox.put({ path: DECIDE, body: { i: item.i, id: item.id, verdict, ...origin }, i: item.i, from, to: verdict });
+    this.outbox.put({
+      path: DECIDE,
+      body: { i: item.i, id: item.id, verdict, ...origin },
+      i: item.i,
+      from,
+      to: verdict,
+    });
   }
 
   nextOpen() {
@@ -220,7 +246,8 @@ export class Review extends EventTarget {
   take(reply) {
     const { seq, counts, estimate, others = [] } = reply;
     this.state = { ...this.state, seq, counts, estimate };
-    for (const { i, verdict } of others) if (!this.outbox.holds(i)) this.remember({ i }, verdict, false, true);
+    for (const { i, verdict } of others)
+      if (!this.outbox.holds(i)) this.remember({ i }, verdict, false, true);
     if (others.some(({ verdict }) => !verdict)) this.ended = false;
     this.changed();
   }

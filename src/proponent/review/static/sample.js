@@ -11,7 +11,9 @@ export function smallSample(item, lazy = false) {
   if (item.values?.length) return curveOf(item.values);
   const columns = Object.entries(item.details ?? {}).slice(0, 8);
   if (!columns.length) return nothingOf(item);
-  const lines = columns.map(([name, value]) => element("span", {}, element("b", { text: `${name} ` }), cell(value)));
+  const lines = columns.map(([name, value]) =>
+    element("span", {}, element("b", { text: `${name} ` }), cell(value)),
+  );
   return element("div", { class: "sample cells" }, ...lines);
 }
 
@@ -28,7 +30,12 @@ export function largeSample(item) {
   }
   if (item.values?.length) return curveOf(item.values, item.caption);
   if (!Object.keys(item.details ?? {}).length) return nothingOf(item);
-  const row = element("div", { class: "sample row", tabindex: "0", role: "group", "aria-label": item.caption });
+  const row = element("div", {
+    class: "sample row",
+    tabindex: "0",
+    role: "group",
+    "aria-label": item.caption,
+  });
   row.append(valuesTable(item.details));
   return row;
 }
@@ -37,7 +44,10 @@ export function largeSample(item) {
 export function showName(place, caption) {
   const cut = caption.lastIndexOf("/") + 1;
   place.title = caption;
-  place.replaceChildren(...(cut ? [element("span", { class: "folder", text: caption.slice(0, cut) })] : []), element("bdi", { text: caption.slice(cut) || caption }));
+  place.replaceChildren(
+    ...(cut ? [element("span", { class: "folder", text: caption.slice(0, cut) })] : []),
+    element("bdi", { text: caption.slice(cut) || caption }),
+  );
 }
 
 /** Make a table of names and values. */
@@ -46,7 +56,12 @@ export function valuesTable(values) {
   for (const [name, value] of Object.entries(values)) {
     const kind = typeof value === "number" ? "number" : "";
     table.tBodies[0].append(
-      element("tr", {}, element("th", { scope: "row", text: name }), element("td", { class: kind, text: cell(value) })),
+      element(
+        "tr",
+        {},
+        element("th", { scope: "row", text: name }),
+        element("td", { class: kind, text: cell(value) }),
+      ),
     );
   }
   return table;
@@ -55,8 +70,13 @@ export function valuesTable(values) {
 function pictureOf(address, alt, item, lazy) {
   const picture = element("img", { class: "sample", alt, decoding: "async", draggable: "false" });
   if (lazy) picture.loading = "lazy";
-  picture.addEventListener("load", () => picture.classList.toggle("coarse", picture.naturalWidth < COARSE && picture.naturalHeight < COARSE));
-  picture.addEventListener("error", () => picture.isConnected && picture.replaceWith(nothingOf(item, "no picture")));
+  picture.addEventListener("load", () =>
+    picture.classList.toggle("coarse", picture.naturalWidth < COARSE && picture.naturalHeight < COARSE),
+  );
+  picture.addEventListener(
+    "error",
+    () => picture.isConnected && picture.replaceWith(nothingOf(item, "no picture")),
+  );
   picture.src = address;
   return picture;
 }
@@ -77,7 +97,12 @@ function curveOf(values, label = "") {
     }
   });
   const curve = drawn("svg", { class: "sample curve", viewBox: "0 0 100 100", preserveAspectRatio: "none" });
-  if (label) for (const [name, value] of [["role", "img"], ["aria-label", `curve of ${values.length} values, ${label}`]]) curve.setAttribute(name, value);
+  if (label)
+    for (const [name, value] of [
+      ["role", "img"],
+      ["aria-label", `curve of ${values.length} values, ${label}`],
+    ])
+      curve.setAttribute(name, value);
   else curve.setAttribute("aria-hidden", "true");
   if (low < 0 && low + range > 0) curve.append(drawn("line", { x1: 0, x2: 100, y1: at(0), y2: at(0) }));
   curve.append(drawn("path", { d: path }));

@@ -34,5 +34,7 @@ function lockOf(session) {
 
 /** A name that nothing else has. */
 export function randomName() {
-  return [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return [...crypto.getRandomValues(new Uint8Array(8))]
+    .map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("");
 }

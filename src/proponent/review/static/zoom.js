@@ -33,11 +33,15 @@ export function mountZoom() {
     return [event.clientX - box.left - box.width / 2, event.clientY - box.top - box.height / 2];
   };
 
-  room.addEventListener("wheel", (event) => {
-    if (room.querySelector(".row")) return;
-    event.preventDefault();
-    scaleBy(event.deltaY < 0 ? STEP : 1 / STEP, ...fromCentre(event));
-  }, { passive: false });
+  room.addEventListener(
+    "wheel",
+    (event) => {
+      if (room.querySelector(".row")) return;
+      event.preventDefault();
+      scaleBy(event.deltaY < 0 ? STEP : 1 / STEP, ...fromCentre(event));
+    },
+    { passive: false },
+  );
   room.addEventListener("dblclick", (event) => (place.scale > 1 ? fit() : scaleBy(4, ...fromCentre(event))));
   room.addEventListener("pointerdown", (event) => {
     if (place.scale === 1) return;
@@ -48,7 +52,8 @@ export function mountZoom() {
       apply();
     };
     room.addEventListener("pointermove", drag);
-    for (const end of ["pointerup", "pointercancel"]) room.addEventListener(end, () => room.removeEventListener("pointermove", drag), { once: true });
+    for (const end of ["pointerup", "pointercancel"])
+      room.addEventListener(end, () => room.removeEventListener("pointermove", drag), { once: true });
   });
   document.getElementById("zoom-in").addEventListener("click", () => scaleBy(STEP));
   document.getElementById("zoom-out").addEventListener("click", () => scaleBy(1 / STEP));
