@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from proponent.data._fitting import square
 from proponent.data._hashes import hash_items
 from proponent.data._rows import as_singles
 from proponent.data._source import Block, FileStamp, Source
@@ -163,15 +164,10 @@ def array_source(
 
 def resized(values: npt.NDArray[Any], side: int) -> npt.NDArray[Any]:
     """Resize pictures ``[n, c, h, w]``: the centre square, reduced by averaging, enlarged smoothly."""
-    height, width = values.shape[2:]
-    square = min(height, width)
-    left, top = (width - square) / 2, (height - square) / 2
-    box = (left, top, left + square, top + square)
-    filter_ = Image.Resampling.BOX if square >= side else Image.Resampling.BICUBIC
     out = np.empty((*values.shape[:2], side, side), dtype=values.dtype)
     for picture, place in zip(values, out, strict=True):
         for channel, plane in zip(picture, place, strict=True):
-            plane[...] = np.asarray(Image.fromarray(channel).resize((side, side), filter_, box=box))
+            plane[...] = np.asarray(square(Image.fromarray(channel), side))
     return out.clip(0, 1) if out.dtype.kind == "f" else out
 
 

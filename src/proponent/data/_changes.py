@@ -67,7 +67,7 @@ def check_items(
     Raises:
         DataChangedError: One is another.
     """
-    changed = [f"item {i}" for i, a, b in zip(positions, hashes_then, hashes_now, strict=True) if a != b]
+    changed = [f"item {i + 1}" for i, a, b in zip(positions, hashes_then, hashes_now, strict=True) if a != b]
     if changed:
         raise DataChangedError(cache, (), (), changed)
 

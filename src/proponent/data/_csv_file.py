@@ -67,7 +67,9 @@ def read_csv(path: Path) -> ArrowTable:
                 block_size=min(len(content) + 1, _BLOCK),
             ),
             pacsv.ParseOptions(delimiter=separator, newlines_in_values=True, invalid_row_handler=skip),
-            pacsv.ConvertOptions(null_values=_MISSING, decimal_point="," if comma else "."),
+            pacsv.ConvertOptions(
+                null_values=_MISSING, decimal_point="," if comma else ".", strings_can_be_null=True
+            ),
         )
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise ValueError(f"`{path}` can't be read as CSV: {error}") from error
@@ -145,8 +147,9 @@ def _with_numbers(table: pa.Table) -> tuple[pa.Table, dict[str, dict[int, str]]]
 
 
 def _separator(head: str) -> str:
-    line = head.splitlines()[0]
-    return max(",;\t|", key=lambda mark: (line.count(mark), mark == ","))
+    """The mark between cells: a comma unless another one stands equally often in the first lines."""
+    lines = head.splitlines()[:2]
+    return next((mark for mark in "\t;|" if 0 < lines[0].count(mark) == lines[-1].count(mark)), ",")
 
 
 def _is_number(cell: str) -> bool:

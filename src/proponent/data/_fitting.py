@@ -33,7 +33,7 @@ def fitted(image: Image.Image, size: int | None, grey: bool | None) -> npt.NDArr
     turned = turn(image)
     image = to_eight_bits(image)
     if size is not None and image.size != (size, size):
-        image = _squared(image, size)
+        image = square(image, size)
     image = on_white(image)
     if turned is not None:
         image = image.transpose(turned)
@@ -66,12 +66,13 @@ def within(image: Image.Image, size: int | None) -> Image.Image:
     return image if turned is None else image.transpose(turned)
 
 
-def _squared(image: Image.Image, size: int) -> Image.Image:
+def square(image: Image.Image, size: int) -> Image.Image:
+    """Bring the centre square of a picture to a size: averaged over areas, or enlarged smoothly."""
     width, height = image.size
     side = min(width, height)
-    left, top = (width - side) / 2, (height - side) / 2
-    filter_ = Image.Resampling.BOX if side >= size else Image.Resampling.BICUBIC
-    return image.resize((size, size), filter_, box=(left, top, left + side, top + side))
+    left, top = (width - side) // 2, (height - side) // 2
+    centre = image.crop((left, top, left + side, top + side))
+    return centre.resize((size, size), Image.Resampling.BOX if side >= size else Image.Resampling.BICUBIC)
 
 
 def _is_grey(values: npt.NDArray[Any]) -> bool:

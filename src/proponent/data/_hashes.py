@@ -1,6 +1,7 @@
 """Content hashes: of bytes, of files and of many rows, and what has the same one."""
 
 import hashlib
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ def hash_items(values: npt.NDArray[Any]) -> list[str]:
     """Hash each item of an array, with its dtype and shape."""
     head = f"{values.dtype.str} {values.shape[1:]} ".encode()
     # Zeros of either sign are one number.
-    flat = np.ascontiguousarray(values.reshape(len(values), -1))
+    flat = np.ascontiguousarray(values.reshape(len(values), math.prod(values.shape[1:])))
     if flat.dtype.kind == "f":
         flat = flat + flat.dtype.type(0)
     return [hash_bytes(head, memoryview(row).cast("B")) for row in flat]

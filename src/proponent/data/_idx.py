@@ -3,8 +3,9 @@
 import gzip
 import math
 import zlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +36,7 @@ def read_idx(path: Path) -> npt.NDArray[Any]:
         packed = file.read(2) == b"\x1f\x8b"
     if not packed:
         with path.open("rb") as file:
-            dtype, shape, offset = _head(path, file)
+            dtype, shape, offset = _head(path, file.read)
         size, found = dtype.itemsize * math.prod(shape), path.stat().st_size - offset
         if found != size:
             raise ValueError(
@@ -45,7 +46,7 @@ def read_idx(path: Path) -> npt.NDArray[Any]:
         return np.memmap(path, dtype, "c", offset, shape)
     try:
         with gzip.open(path) as file:
-            dtype, shape, _ = _head(path, file)
+            dtype, shape, _ = _head(path, file.read)
             size = dtype.itemsize * math.prod(shape)
             if size > _GZIP_AT_MOST * path.stat().st_size:
                 raise ValueError(
@@ -64,12 +65,12 @@ def read_idx(path: Path) -> npt.NDArray[Any]:
     return np.frombuffer(content, dtype).reshape(shape)
 
 
-def _head(path: Path, file: "IO[bytes] | gzip.GzipFile") -> tuple[np.dtype[Any], tuple[int, ...], int]:
-    magic = file.read(4)
+def _head(path: Path, read: Callable[[int], bytes]) -> tuple[np.dtype[Any], tuple[int, ...], int]:
+    magic = read(4)
     if not is_idx(magic):
         raise ValueError(f"`{path}` must be an IDX file, but begins with {magic!r}.")
     rank = magic[3]
-    sizes = file.read(4 * rank)
+    sizes = read(4 * rank)
     if len(sizes) < 4 * rank:
         raise ValueError(f"`{path}` was cut short in its head.")
     shape = tuple(int(size) for size in np.frombuffer(sizes, ">u4"))

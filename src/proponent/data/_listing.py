@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
+from proponent.data._decoding import check_file_size
 from proponent.data._ids import storable
 from proponent.data._left_aside import LeftAside, UnusableError
 from proponent.data._source import FileStamp
@@ -131,27 +132,36 @@ def inside(root: Path, name: str) -> Path:
 
 def _checked(root: Path, name: str, suffix: str, entry: "os.DirEntry[str]") -> os.stat_result | None:
     """The state of a file that claims to be a picture; none where it doesn't."""
-    is_link = entry.is_symlink()
-    is_folder = is_link and _is_folder(entry)
-    if suffix not in _PICTURES | _OTHER_PICTURES and not is_folder and (suffix or not entry.is_file()):
-        return None
+    if suffix not in _PICTURES | _OTHER_PICTURES:
+        try:
+            is_of_interest = entry.is_dir() or (
+                not suffix and entry.is_file()
+            )  # a link to a folder, or no suffix
+        except OSError:  # a ring of links
+            is_of_interest = False
+        if not is_of_interest:
+            return None
     path = inside(root, name)  # before any word on what is in it
     if suffix in _OTHER_PICTURES:
         raise UnusableError(f"{suffix[1:].upper()} files can't be read; convert it to JPEG or PNG")
-    return path.stat() if suffix or _begins_as_picture(path) else None
+    return path.stat() if suffix or _begins_as_picture(read_inside(root, name, 16)) else None
 
 
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a ring of links
-        return False
+def read_inside(root: Path, name: str, length: int = -1) -> bytes:
+    """Read a file below a folder, or its first bytes.
 
-
-def _begins_as_picture(path: Path) -> bool:
+    Raises:
+        UnusableError: It can't be read, is empty or too large, or a link leads out of the folder.
+    """
+    path = inside(root, name)
     try:
         with path.open("rb") as file:
-            head = file.read(16)
+            if length < 0:
+                check_file_size(path.stat().st_size)
+            return file.read(length)
     except OSError as error:
         raise UnusableError(f"it can't be opened: {error.strerror}") from error
+
+
+def _begins_as_picture(head: bytes) -> bool:
     return head.startswith(_BEGINNINGS) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")

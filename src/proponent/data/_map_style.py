@@ -1,6 +1,5 @@
 """Data sets that hand out one item at a time, as PyTorch's map-style ones do."""
 
-import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
@@ -17,7 +16,6 @@ from proponent.data._hashes import hash_items
 from proponent.data._ids import storable
 from proponent.data._left_aside import UnusableError
 from proponent.data._originals import Loader, Originals
-from proponent.data._random_data import RandomDataWarning
 from proponent.data._source import Block, Source
 
 _PROBED = 5
@@ -119,7 +117,7 @@ class ItemArrays(Source):
         dtype, most = self.pattern.array.dtype, self.pattern.largest()
         if array.dtype.kind == "f" and dtype.kind != "f":
             raise UnusableError(f"numbers of dtype {array.dtype}, where others have {dtype}")
-        if most is not None and array.size and not (array.min() >= 0 and array.max() <= most):
+        if most is not None and (array.min() < 0 or array.max() > most):
             raise UnusableError(
                 f"numbers from {array.min():g} to {array.max():g}, where others are pixels from 0 to {most}"
             )
@@ -161,22 +159,13 @@ class Items:
             raise UnusableError(f"the data set raised {type(error).__name__}: {error}") from error
 
     def is_random(self) -> bool:
-        """Whether reading some items twice gives different ones; warns if so."""
+        """Whether reading some items twice gives different ones."""
         for i in np.unique(np.linspace(0, len(self) - 1, _PROBED).astype(int)).tolist():
             try:
                 first, again = (hash_items(as_array(self.get(i))[None]) for _ in range(2))
             except UnusableError:
                 continue
             if first != again:
-                warnings.warn(
-                    f"Item {i} of {self.name} is another one each time it is read, so it changes at random "
-                    "as for "
-                    "augmentation. Samples are read once and kept; take the random part out to have the "
-                    "data as "
-                    "they are.",
-                    RandomDataWarning,
-                    stacklevel=4,
-                )
                 return True
         return False
 

@@ -1,10 +1,12 @@
 """Opening data of any form as a `DataSet`."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from proponent.data._data_set import DataSet
+from proponent.data._random_data import RandomDataWarning
 
 
 def open_data(
@@ -41,10 +43,24 @@ def open_data(
         ValueError: It holds nothing that can be used, can't be read, or a setting doesn't fit it.
         DataChangedError: The cache was made from other data.
         TypeError: It is no form of data that is known.
+
+    Warns:
+        RandomDataWarning: Items are others each time they are read.
     """
     # The readers of all forms take half a second to import, and most who import this room read none.
     from proponent.data._reading import read_data
     from proponent.data._sources import Asked
 
     asked = Asked(None if size is None else int(size), column, array, grey)
-    return read_data(source, cache, asked, progress)
+    data = read_data(source, cache, asked, progress)
+    if data.is_random:
+        warnings.warn(
+            f"The items of the data set `{type(source).__name__}` are others each time they are read, so it "
+            "changes "
+            "them at random, as for augmentation. They were read once and are kept like that. Take the "
+            "random part "
+            "out to have the data as they are.",
+            RandomDataWarning,
+            stacklevel=2,
+        )
+    return data

@@ -8,11 +8,10 @@ from typing import Any
 
 from PIL import Image
 
-from proponent.data._decoding import check_file_size
 from proponent.data._hashes import hash_file
 from proponent.data._ids import storable
 from proponent.data._left_aside import LeftAside, UnusableError
-from proponent.data._listing import Listing, inside
+from proponent.data._listing import Listing, inside, read_inside
 from proponent.data._source import FileStamp
 
 # Gives the encoded picture, or one that something else has decoded.
@@ -47,8 +46,8 @@ class Originals(ABC):
         return ()
 
     def file_hash(self, name: str) -> str:
-        """Hash the content of one of the files."""
-        raise KeyError(name)
+        """Hash the content of one of the files; empty where there is none of that name."""
+        return ""
 
     def stamp(self, start: int, stop: int) -> object:
         """What tells the pictures from one position to another from others, as plain values."""
@@ -128,12 +127,7 @@ class FolderOriginals(Originals):
         return said
 
     def _content(self, i: int) -> bytes:
-        path = inside(self.listing.root, self.listing.pictures[i])
-        try:
-            check_file_size(path.stat().st_size)
-            return path.read_bytes()
-        except OSError as error:
-            raise UnusableError(f"it can't be opened: {error.strerror}") from error
+        return read_inside(self.listing.root, self.listing.pictures[i])
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:

@@ -164,13 +164,20 @@ class PictureSource(Source):
 def _common_shape(originals: Originals) -> tuple[int, int] | None:
     """The size that all have; none where they differ or are large, which for photographs shows at once."""
     sizes: set[tuple[int, int]] = set()
-    for start in range(0, len(originals), PictureSource.block_size):
-        for _, load in originals.loaders(start, min(start + PictureSource.block_size, len(originals))):
+    for start in range(0, len(originals), _AT_ONCE):
+        for _, load in originals.loaders(start, min(start + _AT_ONCE, len(originals))):
             try:
                 image, *_ = _opened(load, False)
             except UnusableError:
                 continue
-            sizes.add(upright_size(image))
+            size = upright_size(image)
+            if size in sizes:
+                continue
+            try:
+                loaded(image)  # a broken picture has no say
+            except UnusableError:
+                continue
+            sizes.add(size)
             if len(sizes) > 1 or max(image.size) > _LARGEST_KEPT:
                 return None
     return next(iter(sizes), None)

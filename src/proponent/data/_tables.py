@@ -50,8 +50,8 @@ class Table(ABC):
         return ()
 
     def file_hash(self, name: str) -> str:
-        """Hash the content of one of its files."""
-        raise KeyError(name)
+        """Hash the content of one of its files; empty where it has none of that name."""
+        return ""
 
     def left_aside(self) -> Sequence[LeftAside]:
         """Rows that can't be read."""
@@ -69,7 +69,7 @@ class Table(ABC):
         """Some cells of a row for a person to read."""
         [row] = self.rows(position, position + 1, columns).to_pylist()
         return {
-            name: value if isinstance(value, int | float) else str(value)[:_SHOWN_LETTERS]
+            name: value if isinstance(value, float) else str(value)[:_SHOWN_LETTERS]
             for name, value in row.items()
             if value is not None
         }
@@ -164,7 +164,7 @@ class ArrowTable(Table):
         """Some cells of a row for a person to read."""
         [row] = self.rows(position, position + 1, columns).to_pylist()
         return {
-            name: value if isinstance(value, int | float) else str(value)[:_SHOWN_LETTERS]
+            name: value if isinstance(value, float) else str(value)[:_SHOWN_LETTERS]
             for name, value in row.items()
             if value is not None
         }
