@@ -50,7 +50,7 @@ async function start() {
   let view = "queue";
 
   const enter = () => {
-    view = location.hash.slice(1) in views ? location.hash.slice(1) : view; // "#view" is the way past the head
+    view = location.hash.slice(1) in views ? location.hash.slice(1) : "queue";
     for (const name of Object.keys(views)) find(`${name}-view`).hidden = name !== view;
     for (const link of document.querySelectorAll("[data-view]"))
       if (link.dataset.view === view) link.setAttribute("aria-current", "page");
@@ -99,6 +99,10 @@ async function start() {
   });
   review.addEventListener("say", ({ detail }) => (find("said").textContent = detail));
   window.addEventListener("hashchange", enter);
+  find("skip").addEventListener("click", (event) => {
+    event.preventDefault(); // the address names the view
+    find("view").focus();
+  });
   find("learning").addEventListener("click", commands.learning);
   find("help-open").addEventListener("click", commands.help);
   find("trouble-retry").addEventListener("click", () => outbox.retry());
