@@ -12,6 +12,7 @@ from proponent.cli._density import density
 from proponent.cli._errors import ErrorsAsExitCodes
 from proponent.cli._influence import influence
 from proponent.cli._rank import rank
+from proponent.cli._report import report
 from proponent.cli._self_influence import self_influence
 from proponent.cli._status import status
 from proponent.cli._train import train
@@ -28,6 +29,7 @@ app.command("train")(train)
 app.command("self-influence")(self_influence)
 app.command("influence")(influence)
 app.command("rank")(rank)
+app.command("report")(report)
 app.command("status")(status)
 app.command("demo")(demo)
 app.command("density")(density)
