@@ -234,6 +234,7 @@ def test_what_a_closed_tab_could_not_send_is_sent_by_the_next(context, page):
     assert verdicts(page) == {}
     context.set_offline(False)
     with opened(context, page) as tab:
+        assert on_screen(tab) != decided
         all_saved(tab, 1)
     assert verdicts(page) == {decided: "discard"}
 

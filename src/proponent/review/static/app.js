@@ -41,6 +41,7 @@ async function start() {
   const outbox = new Outbox(api, state.run ?? `${state.title}/${state.n}`);
   const review = new Review(api, outbox, state);
   await outbox.adopt();
+  review.takeOver();
   const zoom = mountZoom();
   const views = {
     queue: mountQueueView(review, { zoom }),

@@ -136,7 +136,8 @@ export function mountQueueView(review, { zoom }) {
     tile.entry = entry;
     const mark = review.mark(entry.item);
     const before = review.line[place - 1];
-    const isOther = before?.ranking && (before.ranking !== entry.ranking || before.learning !== entry.learning);
+    const isOther =
+      before?.ranking && (before.ranking !== entry.ranking || before.learning !== entry.learning);
     const isTurn = place > review.cursor && isOther;
     const where = place === review.cursor ? "now" : place < review.cursor ? "before" : "next";
     const look = [where, mark?.verdict, mark?.waiting, isTurn].join();

@@ -66,7 +66,8 @@ export class Review extends EventTarget {
     this.filling = true;
     const { ranking, learning } = this;
     const isTaken = ({ item }) => !this.verdict(item) || this.mark(item).waiting;
-    const shown = this.line.filter(isTaken).map((entry) => entry.item.i);
+    const waiting = this.outbox.ops.map((op) => op.i).filter((i) => i !== null);
+    const shown = [...new Set([...this.line.filter(isTaken).map((entry) => entry.item.i), ...waiting])];
     const query = {
       count: AHEAD + 1 - ahead,
       ranking,
@@ -154,11 +155,18 @@ export class Review extends EventTarget {
     this.reorder(learning ? "The queue learns from your decisions." : "The queue no longer learns.");
   }
 
+  /** Remember what an earlier tab decided and could not send. */
+  takeOver() {
+    for (const { i, to } of this.outbox.ops) if (i !== null) this.remember({ i }, to, true);
+  }
+
   /** Ask what happened elsewhere. */
   async refresh() {
     const query = { seen_seq: this.state.seq, ranking: this.ranking, learn: this.learning ? 1 : 0 };
     const state = await this.ask("/api/state", query, false);
-    if (state && !this.outbox.ops.length) this.take(state);
+    if (!state || this.outbox.ops.length || state.seq < this.state.seq) return; // what is on its way knows better
+    this.take(state);
+    this.fill();
   }
 
   /** Take the verdicts that came with samples; returns the samples. */
