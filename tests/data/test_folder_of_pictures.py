@@ -250,12 +250,12 @@ def test_a_folder_that_cannot_be_opened(tmp_path):
 def test_folders_deeper_than_python_recurses(tmp_path):
     levels = [tmp_path]
     try:
-        for _ in range(1100):
+        for _ in range(1010):
             levels.append(levels[-1] / "d")
             levels[-1].mkdir()
         write_pictures(levels[-1], 1)
         data = open_data(tmp_path)
-        assert data.ids.tolist() == ["d/" * 1100 + "0.png"]
+        assert data.ids.tolist() == ["d/" * 1010 + "0.png"]
     finally:  # who cleans up would recurse
         (levels[-1] / "0.png").unlink()
         for level in reversed(levels[1:]):

@@ -41,7 +41,13 @@ def hash_items(values: npt.NDArray[Any]) -> list[str]:
     flat = np.ascontiguousarray(values.reshape(len(values), math.prod(values.shape[1:])))
     if flat.dtype.kind == "f":
         flat = flat + flat.dtype.type(0)
-    return [hash_bytes(head, memoryview(row).cast("B")) for row in flat]
+    started = hashlib.sha256(head)
+    found = []
+    for item in flat.view(np.uint8):
+        digest = started.copy()
+        digest.update(item.data)
+        found.append(digest.hexdigest()[:_DIGITS])
+    return found
 
 
 def group_duplicates(hashes: Sequence[str]) -> npt.NDArray[np.int64]:
@@ -50,6 +56,8 @@ def group_duplicates(hashes: Sequence[str]) -> npt.NDArray[np.int64]:
     >>> group_duplicates(["a", "b", "a", "c"])
     array([ 0, -1,  0, -1])
     """
+    if len(set(hashes)) == len(hashes):
+        return np.full(len(hashes), -1)
     counts: dict[str, int] = {}
     for name in hashes:
         counts[name] = counts.get(name, 0) + 1
