@@ -42,8 +42,8 @@ def blocks_of(
     Args:
         rankings: Numbers ``[n]`` by name; together they are one block, ``"scores"``.
         features: Blocks ``[n, f]`` by name. ``"pixels"`` is compared as it is, where its large columns
-            count for most, and ``"whitened"``, where its small ones count too; ``"residuals"`` as it is; all
-            others with columns of one spread.
+            count for most, and ``"whitened"``, where its small ones count too; ``"residuals"`` as it is;
+            all others, such as ``"latents"`` and ``"edges"``, with columns of nearly one spread.
 
     Returns:
         The blocks; one that is the same for all samples is left out.
