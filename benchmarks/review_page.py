@@ -31,6 +31,8 @@ LISTEN = """() => {
 }"""
 ANSWERS = """() => performance.getEntriesByType("resource")
   .filter((entry) => entry.name.endsWith("/api/decide")).map((entry) => entry.responseEnd)"""
+LOADED = """(picture) => picture.complete ||
+  new Promise((resolve) => picture.addEventListener("load", () => resolve(true), { once: true }))"""
 # Waits until a number of decisions is saved, and the next sample is there.
 SETTLED = """(count) => new Promise((resolve) => {
   const look = () => {
@@ -96,7 +98,7 @@ def open_tab(browser: "Browser", page: Page) -> "Tab":
     """Open the page as one who was never there, and wait for its first sample."""
     tab = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
     tab.goto(page.address)
-    tab.locator("#large img").evaluate("(picture) => picture.decode()")
+    tab.locator("#large img").evaluate(LOADED)
     return tab
 
 
@@ -122,7 +124,7 @@ def decide(tab: "Tab", decisions: int) -> list[float]:
 def scroll(tab: "Tab") -> Mapping[str, Any]:
     """The frames while the grid goes by."""
     tab.keyboard.press("g")
-    tab.locator(".gallery-tile img").first.evaluate("(picture) => picture.decode()")
+    tab.locator(".gallery-tile img").first.evaluate(LOADED)
     frames = tab.evaluate(SCROLL)
     return {
         "frames a second": 1000 * len(frames) / sum(frames),

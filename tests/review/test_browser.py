@@ -225,18 +225,17 @@ def test_decisions_wait_for_a_server_that_has_ended(context, tmp_path):
                 assert verdicts(anew) == {first: "discard", second: "keep", third: "unsure"}
 
 
-def test_what_a_closed_tab_could_not_send_is_sent_by_the_next(context, page):
-    with opened(context, page, heard=["ERR_INTERNET_DISCONNECTED"]) as tab:
+def test_what_a_closed_tab_could_not_send_is_sent_by_the_next(context, tmp_path):
+    items, path = colored_items(40), tmp_path / "review.sqlite"
+    with served(items, path) as page, opened(context, page, heard=["Failed to load resource"]) as tab:
         on_screen(tab)
-        context.set_offline(True)
+        page.stop()
         (decided,) = press(tab, "d")
         expect(tab.locator("#saving")).to_have_text("1 not saved yet")
-    assert verdicts(page) == {}
-    context.set_offline(False)
-    with opened(context, page) as tab:
+    with served(items, path, port=page.port) as anew, opened(context, anew) as tab:
         assert on_screen(tab) != decided
         all_saved(tab, 1)
-    assert verdicts(page) == {decided: "discard"}
+        assert verdicts(anew) == {decided: "discard"}
 
 
 def test_grid_of_many(context, tmp_path):

@@ -61,6 +61,7 @@ export function mountQueueView(review, { zoom }) {
     };
     find("details").replaceChildren(Object.keys(facts).length ? valuesTable(facts) : "");
     find("scores").replaceChildren(valuesTable(scores));
+    find("scores-fold").open = false; // whoever wants to know asks anew
     find("scores-fold").hidden = !Object.keys(scores).length;
     find("details-section").hidden = !Object.keys(facts).length && !Object.keys(scores).length;
   }
