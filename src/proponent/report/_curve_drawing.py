@@ -17,7 +17,8 @@ class Line:
     Attributes:
         name: Of the ranking.
         path: Its points, as SVG has them.
-        role: ``"default"``, ``"self-influence"``, ``"loss"`` or ``"other"``; the page colours by it.
+        role: ``"default"``, ``"self-influence"``, ``"loss"``, ``"best"`` or ``"other"``; the page
+            colours by it.
     """
 
     name: str
@@ -59,17 +60,18 @@ def drawn_curves(curves: Sequence[Curve], default: str) -> Drawing | None:
         return None
     n, foreign = curves[0].k[-1], curves[0].found[-1]
 
-    def x(k: float) -> float:
+    def x(k: float | int) -> float:
         return round(_LEFT + k / n * (WIDTH - _LEFT - _RIGHT), 1)
 
-    def y(found: float) -> float:
+    def y(found: float | int) -> float:
         return round(HEIGHT - _BOTTOM - found / foreign * (HEIGHT - _BOTTOM - _TOP), 1)
 
+    best = max(curves, key=lambda curve: sum(curve.found)).name
     lines = [
         Line(
             curve.name,
             "M" + "L".join(f"{x(k)} {y(found)}" for k, found in zip(curve.k, curve.found, strict=True)),
-            _role(curve.name, default),
+            _role(curve.name, default, best),
         )
         for curve in curves
     ]
@@ -84,7 +86,9 @@ def drawn_curves(curves: Sequence[Curve], default: str) -> Drawing | None:
     )
 
 
-def _role(name: str, default: str) -> str:
+def _role(name: str, default: str, best: str) -> str:
     if name == default:
         return "default"
-    return name if name in ("self-influence", "loss") else "other"
+    if name in ("self-influence", "loss"):
+        return name
+    return "best" if name == best else "other"

@@ -70,8 +70,8 @@ def _page_data(report: Report, views: Mapping[str, View], query_views: Mapping[s
     samples = report.samples
     places = {id_: i for i, id_ in enumerate(samples.ids)}
 
-    def side(entries: Any) -> list[list[float]]:
-        return [[places[entry.id], entry.value] for entry in entries]
+    def side(entries: Any) -> list[tuple[int, float]]:
+        return [(places[entry.id], entry.value) for entry in entries]
 
     record: dict[str, Any] = fit_for_json(
         {

@@ -43,7 +43,7 @@ class SampleColumns:
 
     ids: tuple[str, ...]
     captions: tuple[str, ...]
-    numbers: Mapping[str, tuple[float | None, ...]]
+    numbers: Mapping[str, tuple[float | int | None, ...]]
     foreign: tuple[bool, ...] | None
     copies: tuple[int, ...]
     verdicts: tuple[str, ...]

@@ -45,7 +45,7 @@ def is_curve(shape: tuple[int, ...]) -> bool:
     return len(shape) < 2 or 1 in shape[-2:]
 
 
-def _details(data: "DataSet", i: int) -> dict[str, str | float]:
+def _details(data: "DataSet", i: int) -> dict[str, str | float | int]:
     cells = list(data.describe(i).items())[:_CELLS]
     return {
         name: value[:_LETTERS] if isinstance(value, str) else rounded(value)  # what a page shows of it
@@ -53,7 +53,7 @@ def _details(data: "DataSet", i: int) -> dict[str, str | float]:
     }
 
 
-def rounded(value: float, digits: int = 4) -> float | int:
+def rounded(value: float | int, digits: int = 4) -> float | int:
     """Round to significant digits.
 
     >>> rounded(123.456), rounded(7.0)
@@ -63,7 +63,7 @@ def rounded(value: float, digits: int = 4) -> float | int:
     return int(number) if number.is_integer() and abs(number) < 1e15 else number
 
 
-def _curve(sample: npt.NDArray[Any]) -> list[float]:
+def _curve(sample: npt.NDArray[Any]) -> list[float | int]:
     """The numbers of a curve; of a long one the means of equal parts."""
     numbers = sample.reshape(-1).astype(np.float64)
     if len(numbers) > _POINTS:
