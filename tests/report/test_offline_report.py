@@ -12,7 +12,7 @@ from proponent.report._bundle import bundled
 from proponent.report._foreign import read_foreign
 from proponent.report._offline_page import _as_data
 from proponent.report._thumbnails import thumbnails
-from proponent.report._views import views_of
+from proponent.report._views import fitting, views_of
 from proponent.runs import open_run, rank, self_influence
 
 N = 25  # pictures of `make_photos` that can be read
@@ -208,6 +208,12 @@ def test_rows_show_their_cells_and_curves_their_numbers(tmp_path):
     assert len(curves[0]["values"]) == 96
     grids = views_of(open_data(np.random.default_rng(0).random((2, 5, 7, 6), np.float32)), [0], 10_000)
     assert grids[0]["thumb"].startswith("data:image/")
+
+
+def test_long_texts_are_cut_to_what_there_is_room_for():
+    cells = {i: {f"column {k}": "x" * 500 for k in range(30)} for i in range(100)}
+    assert fitting({0: cells[0]}, 10_000)[0] == {f"column {k}": "x" * 160 for k in range(24)}
+    assert len(json.dumps(fitting(cells, 30_000))) < 30_000
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """How samples are shown: a picture, a curve, or the cells of a row."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,10 @@ from proponent.report._thumbnails import thumbnails
 if TYPE_CHECKING:
     from proponent.data import DataSet
 
-_POINTS, _CELLS, _LETTERS = 96, 24, 160
+_POINTS = 96
+# Cells of a sample and letters of a cell, the most first.
+_ROOM = ((24, 160), (16, 80), (12, 40), (8, 24), (4, 12))
+_TEXT = 600_000  # characters of all cells beside pictures
 
 View = dict[str, Any]
 
@@ -22,9 +26,10 @@ def views_of(data: "DataSet", positions: Sequence[int], budget: int) -> Mapping[
     Args:
         data: The samples.
         positions: Which, the most important first.
-        budget: How many characters the pictures may take.
+        budget: How many characters the pictures, or the cells of rows, may take.
     """
-    views: dict[int, View] = {i: {"details": _details(data, i)} for i in positions}
+    cells = fitting({i: data.describe(i) for i in positions}, budget if data.kind == "rows" else _TEXT)
+    views: dict[int, View] = {i: {"details": each} for i, each in cells.items()}
     if data.kind == "rows":
         return views
     if data.kind == "arrays" and is_curve(data.values.shape[1:]):
@@ -45,12 +50,25 @@ def is_curve(shape: tuple[int, ...]) -> bool:
     return len(shape) < 2 or 1 in shape[-2:]
 
 
-def _details(data: "DataSet", i: int) -> dict[str, str | float | int]:
-    cells = list(data.describe(i).items())[:_CELLS]
-    return {
-        name: value[:_LETTERS] if isinstance(value, str) else rounded(value)  # what a page shows of it
-        for name, value in cells
-    }
+def fitting(described: Mapping[int, Mapping[str, Any]], budget: int) -> dict[int, dict[str, Any]]:
+    """Cut what there is to read of samples to what there is room for: the first cells, their first letters.
+
+    Args:
+        described: Names and values, by position.
+        budget: How many characters they may take.
+    """
+    found: dict[int, dict[str, Any]] = {}
+    for count, letters in _ROOM:
+        found = {
+            i: {
+                name[:letters]: value[:letters] if isinstance(value, str) else rounded(value)
+                for name, value in list(cells.items())[:count]
+            }
+            for i, cells in described.items()
+        }
+        if len(json.dumps(list(found.values()))) <= budget:
+            break
+    return found
 
 
 def rounded(value: float | int, digits: int = 4) -> float | int:

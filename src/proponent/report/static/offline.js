@@ -2,7 +2,7 @@
 
 import { element } from "./dom.js";
 import { mountGallery } from "./gallery.js";
-import { count, counted, plain } from "./numbers.js";
+import { cell, count, counted, plain } from "./numbers.js";
 import { largeSample, showName, smallSample, valuesTable } from "./sample.js";
 import { mountScatter } from "./scatter.js";
 
@@ -33,9 +33,8 @@ function showRanking(name) {
   const ranking = data.rankings.find((each) => each.name === name);
   find("ranking").value = name;
   find("about").textContent = ranking.about;
-  const labelled = (place) => tileOf(items[place], plain(items[place][keyOf(name)] ?? NaN));
-  find("highest").replaceChildren(...ranking.highest.map(labelled));
-  find("lowest").replaceChildren(...ranking.lowest.map(labelled));
+  const scored = (places) => places.map((place) => [items[place], plain(items[place][keyOf(name)] ?? NaN)]);
+  for (const end of ["highest", "lowest"]) find(end).replaceChildren(collection(scored(ranking[end]), name, end));
   explorer.sortBy(name);
 }
 
@@ -92,7 +91,7 @@ function mountQueries() {
         "div",
         { class: `side ${name}` },
         element("h4", { text: words }),
-        element("ul", { class: "tiles" }, ...entries.map(([place, value]) => tileOf(items[place], (value > 0 ? "+" : "") + plain(value)))),
+        tilesOf(entries.map(([place, value]) => [items[place], (value > 0 ? "+" : "") + plain(value)])),
       );
     room.append(
       element(
@@ -104,6 +103,28 @@ function mountQueries() {
       ),
     );
   }
+}
+
+/** Samples with their scores: rows of a table, or tiles. */
+function collection(scored, name, end) {
+  return data.kind === "rows" ? rowsOf(scored, name, end) : tilesOf(scored);
+}
+
+function tilesOf(scored) {
+  return element("ul", { class: "tiles" }, ...scored.map(([item, label]) => tileOf(item, label)));
+}
+
+function rowsOf(scored, name, end) {
+  const columns = [...new Set(scored.flatMap(([item]) => Object.keys(item.details ?? {})))];
+  const heads = ["sample", name, ...columns].map((text) => element("th", { scope: "col", text }));
+  const lines = scored.map(([item, label]) => {
+    const button = element("button", { type: "button", class: "link", text: item.caption, on: { click: () => lookCloser(item) } });
+    const kind = [item.planted && "planted", item.verdict && `verdict-${item.verdict}`].filter(Boolean).join(" ");
+    const cells = columns.map((column) => element("td", { text: cell(item.details?.[column]) }));
+    return element("tr", { class: kind }, element("th", { scope: "row" }, button), element("td", { text: label }), ...cells);
+  });
+  const table = element("table", { class: "numbers" }, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...lines));
+  return element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": `${end} by ${name}` }, table);
 }
 
 function tileOf(item, label) {
