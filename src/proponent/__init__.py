@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from proponent import objectives as objectives
     from proponent import paper as paper
     from proponent import report as report
+    from proponent import review as review
     from proponent import runs as runs
     from proponent import training as training
     from proponent.attribution import DrawPlan, TracIn
@@ -81,6 +82,7 @@ _ROOMS = (
     "objectives",
     "paper",
     "report",
+    "review",
     "runs",
     "training",
 )

@@ -4,7 +4,7 @@ The page needs starlette and uvicorn, the extra ``proponent[review]``; the log o
 made from it do not.
 """
 
-from proponent.review._apply import write_manifest
+from proponent.review._apply import apply, write_manifest
 from proponent.review._decisions import Decision, Decisions, standing
 from proponent.review._exports import (
     write_csv,
@@ -12,6 +12,7 @@ from proponent.review._exports import (
     write_label_studio,
     write_parquet,
 )
+from proponent.review._from_run import items_of
 from proponent.review._items import ReviewItems
 from proponent.review._serve import serve
 from proponent.review._table import review_table
@@ -20,6 +21,8 @@ __all__ = [
     "Decision",
     "Decisions",
     "ReviewItems",
+    "apply",
+    "items_of",
     "review_table",
     "serve",
     "standing",

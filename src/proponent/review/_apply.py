@@ -1,17 +1,48 @@
-"""The manifest of a review: which samples stay. What is made of it is the person's; no sample is touched."""
+"""`apply`: the manifest of a review, which says what stays. No sample is touched."""
 
 import csv
+import shlex
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
 
-from proponent.review._decisions import Decision
+from proponent.review._decisions import Decision, Decisions, standing
 from proponent.review._table import verdict_columns
+from proponent.runs._data import find_data
+from proponent.runs._folder import RunFolder
 from proponent.storage import whole_file
 
 _COLUMNS = ["id", "verdict", "keep"]
+
+
+def apply(run: str | Path | RunFolder, out: str | Path, data: Any = None) -> dict[str, int]:
+    """Write which samples of a run stay, as `write_manifest` does.
+
+    Args:
+        run: The run's folder.
+        out: The manifest.
+        data: Where the data lie now, if they were moved.
+
+    Returns:
+        How many samples have each verdict, and how many have none (``"left"``).
+
+    Raises:
+        FileNotFoundError: There is no such run, or no decision yet.
+        ValueError: The data changed, or the manifest can't be written.
+    """
+    folder = run if isinstance(run, RunFolder) else RunFolder(Path(run))
+    table = folder.read()["data"]
+    if not folder.review.exists():
+        raise FileNotFoundError(
+            f"Nobody has reviewed `{folder.path}` yet. Begin with "
+            f"`proponent review {shlex.quote(str(folder.path))}`."
+        )
+    with closing(Decisions(folder.review)) as decisions:
+        verdicts = standing(decisions.log())
+    return write_manifest(Path(out), find_data(folder, table, data).ids, verdicts)
 
 
 def write_manifest(path: Path, ids: npt.NDArray[Any], verdicts: Mapping[str, Decision]) -> dict[str, int]:

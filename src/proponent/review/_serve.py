@@ -7,6 +7,7 @@ import threading
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,16 +45,13 @@ def serve(
         ImportError: Starlette or uvicorn is not installed.
         OSError: The address can't be bound to, or the log can't be written.
     """
-    try:
-        import uvicorn
+    check_installed()
+    import uvicorn
 
-        from proponent.review._app import create_app
-        from proponent.review._review import Review
-        from proponent.review._security import Access
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            f"The review page needs {error.name}. Install it with `pip install 'proponent[review]'`."
-        ) from error
+    from proponent.review._app import create_app
+    from proponent.review._review import Review
+    from proponent.review._security import Access
+
     decisions = Decisions(path)
     try:
         with _bound(host, port) as listening:
@@ -72,6 +70,21 @@ def serve(
                 uvicorn.Server(config).run(sockets=[listening])
     finally:
         decisions.close()
+
+
+def check_installed() -> None:
+    """See that the page can be served.
+
+    Raises:
+        ImportError: Starlette or uvicorn is not installed; it says what to install.
+    """
+    for name in ("starlette", "uvicorn"):
+        try:
+            import_module(name)
+        except ModuleNotFoundError as error:
+            raise ImportError(
+                f"The review page needs {name}. Install it with `pip install 'proponent[review]'`."
+            ) from error
 
 
 def _bound(host: str, port: int) -> socket.socket:
