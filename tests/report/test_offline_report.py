@@ -113,7 +113,7 @@ def test_what_was_not_computed_is_said_and_rankings_are_taken_up(tmp_path):
     assert len(record["missing"]) == 3
     assert record["line"] is None
     assert record["detection"] is record["decisions"] is record["influence"] is None
-    assert record["scatter"]["y"] != "self-influence"
+    assert record["scatter"] == {"x": "loss", "y": "distance to neighbours"}
     told.clear()
     write_report(opened, tell=told.append)
     assert "Ranking by loss." not in told

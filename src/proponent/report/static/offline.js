@@ -43,6 +43,7 @@ function mountExplorer() {
   const axis = (name) => axes.find(({ key }) => key === keyOf(name));
   let chosen = items;
   let sorted = data.default;
+  const all = items.length < data.n ? `${count(items.length)} of ${counted(data.n, "sample")}` : `All ${counted(data.n, "sample")}`;
   const gallery = mountGallery(find("chosen"), [], {
     name: "chosen samples",
     size: data.kind === "rows" ? 150 : 84,
@@ -54,7 +55,7 @@ function mountExplorer() {
     const key = keyOf(sorted);
     const order = [...chosen].sort((a, b) => (b[key] ?? -Infinity) - (a[key] ?? -Infinity));
     gallery.update(order.map((item) => ({ ...item, label: plain(item[key] ?? NaN) })));
-    find("chosen-count").textContent = `${chosen === items ? "All " : ""}${counted(chosen.length, "sample")}, sorted by ${sorted}`;
+    find("chosen-count").textContent = `${chosen === items ? all : counted(chosen.length, "sample")}, sorted by ${sorted}`;
     find("chosen-name").textContent = "";
   };
   const groups = [];
