@@ -133,7 +133,8 @@ def _axes(rankings: "Rankings") -> dict[str, str]:
     """Self-influence against loss, where there are both; else what isn't a part of the loss."""
     names = list(rankings.columns)
     x = LOSS if LOSS in names else rankings.default
-    up = [name for name in (OWN, rankings.default, "distance to neighbours", *names) if name in names and name != x]
+    wanted = (OWN, rankings.default, "distance to neighbours", *names)
+    up = [name for name in wanted if name in names and name != x]
     return {"x": x, "y": up[0] if up else x}
 
 
