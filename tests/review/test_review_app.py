@@ -150,6 +150,12 @@ def test_the_grid_is_in_the_order_of_its_ranking(page):
     assert [item["i"] for item in grid["items"]] == [4, 3]
     assert grid["n"] == 6
     assert page.get("/api/grid", params={"offset": 60}).json() == {"items": [], "n": 6}
+    assert "details" not in grid["items"][0]
+
+
+def test_the_grid_of_rows_has_their_columns(decisions):
+    grid = open_page(make_items(kind="rows"), decisions).get("/api/grid").json()
+    assert grid["items"][0]["details"]["size"] == 5.0
 
 
 def test_the_grid_can_be_of_one_verdict(page):

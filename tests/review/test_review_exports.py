@@ -83,6 +83,12 @@ def test_label_studio_gets_pictures_and_annotations(tmp_path):
     assert "annotations" not in tasks[3]
 
 
+def test_label_studio_gets_the_columns_of_rows(tmp_path):
+    EXPORTS["labelstudio"](make_items(2, kind="rows"), {}, tmp_path / "t.json")
+    tasks = json.loads((tmp_path / "t.json").read_text())
+    assert tasks[1]["data"]["text"] == "size: 1.0\nname: photos/001.png"
+
+
 def test_an_image_folder_holds_what_stays(tmp_path):
     EXPORTS["folder"](ITEMS, VERDICTS, tmp_path / "new" / "pictures")
     folder = tmp_path / "new" / "pictures"
@@ -140,7 +146,11 @@ def test_a_link_to_nowhere_is_not_followed(tmp_path):
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_an_image_folder_that_fails_leaves_nothing(tmp_path):
+@pytest.mark.parametrize("was_there", [False, True])
+def test_an_image_folder_that_fails_leaves_what_was(tmp_path, was_there):
+    if was_there:
+        (tmp_path / "pictures").mkdir()
+
     def full(i):
         if i == 2:
             raise OSError("gone")
@@ -148,7 +158,7 @@ def test_an_image_folder_that_fails_leaves_nothing(tmp_path):
 
     with pytest.raises(OSError, match="gone"):
         EXPORTS["folder"](make_items(4, full=full), {}, tmp_path / "pictures")
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [tmp_path / "pictures"] * was_there
 
 
 @pytest.mark.parametrize("kind", ["rows", "arrays"])

@@ -2,7 +2,6 @@
 
 import base64
 import json
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -15,7 +14,13 @@ from proponent.storage import whole_file
 
 Verdicts = Mapping[str, Decision]
 
-_SUFFIXES = {"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp", "image/gif": ".gif"}
+_SUFFIXES = {
+    "image/png": ".png",
+    "image/jpeg": ".jpg",
+    "image/webp": ".webp",
+    "image/gif": ".gif",
+    "image/svg+xml": ".svg",
+}
 
 
 def write_parquet(items: ReviewItems, verdicts: Verdicts, path: Path) -> None:
@@ -44,7 +49,8 @@ def write_csv(items: ReviewItems, verdicts: Verdicts, path: Path) -> None:
 def write_label_studio(items: ReviewItems, verdicts: Verdicts, path: Path) -> None:
     """Write tasks that Label Studio imports; what was decided comes as annotations.
 
-    Each task has a small picture inside it, so nothing has to be served. The labelling interface is::
+    Each task has a small picture inside it, so nothing has to be served; that of a row has its columns as
+    ``text``, too. The labelling interface is::
 
         <View>
           <Image name="image" value="$image"/>
@@ -66,6 +72,8 @@ def write_label_studio(items: ReviewItems, verdicts: Verdicts, path: Path) -> No
                 "caption": str(items.captions[i]),
                 "review_score": scores[i],
             }
+            if items.kind == "rows":
+                data["text"] = "\n".join(f"{name}: {value}" for name, value in items.details(i).items())
             task: dict[str, Any] = {"data": data}
             if id_ in verdicts:
                 chosen = {"choices": [verdicts[id_].verdict]}
@@ -83,16 +91,18 @@ def write_image_folder(items: ReviewItems, verdicts: Verdicts, folder: Path) -> 
     """
     files = image_folder(items, verdicts)
     folder = Path(folder)
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
-    check_free(folder)
+    is_empty = folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir())
+    if not is_empty:
+        check_free(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as temporary:
         whole = Path(temporary) / "whole"
         for name, content in files:
             (whole / name).parent.mkdir(parents=True, exist_ok=True)
             (whole / name).write_bytes(content)
-        shutil.move(whole, folder)
+        if is_empty:
+            folder.rmdir()
+        whole.rename(folder)
 
 
 def image_folder(items: ReviewItems, verdicts: Verdicts) -> Iterator[tuple[str, bytes]]:

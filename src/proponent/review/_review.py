@@ -152,7 +152,7 @@ class Review:
         if verdict is not None:
             order = [i for i in order if (_verdict(stands.get(i)) or "left") == verdict]
         shown = order[offset : offset + count]
-        return {"items": [self._item(i, stands) for i in shown], "n": len(order)}
+        return {"items": [self._tile(i, stands) for i in shown], "n": len(order)}
 
     def sample(self, i: int) -> Record:
         """One sample, with all that is known of it."""
@@ -213,17 +213,24 @@ class Review:
         return self._orders[ranking]
 
     def _item(self, i: int, stands: Mapping[int, Decision]) -> Record:
-        item = {
+        return self._tile(i, stands) | self._details(i)
+
+    def _tile(self, i: int, stands: Mapping[int, Decision]) -> Record:
+        """What a tile of the grid shows: hundreds are asked for at once, and details may lie on a disk."""
+        tile = {
             "i": i,
             "id": str(self.items.ids[i]),
             "caption": str(self.items.captions[i]),
             "verdict": _verdict(stands.get(i)),
-            "details": {str(name): _plain(value) for name, value in self.items.details(i).items()},
             "scores": {name: _plain(values[i]) for name, values in self.items.rankings.items()},
         }
-        if self.items.kind != "rows":  # whose details say it all
-            item |= {"thumb": f"/thumb/{i}?v={self.version}", "full": f"/full/{i}?v={self.version}"}
-        return item
+        if self.items.kind == "rows":  # their details say it all
+            return tile | self._details(i)
+        return tile | {"thumb": f"/thumb/{i}?v={self.version}", "full": f"/full/{i}?v={self.version}"}
+
+    def _details(self, i: int) -> Record:
+        told = self.items.details(i)
+        return {"details": {str(name): _plain(value) for name, value in told.items()}}
 
 
 def _verdict(decision: Decision | None) -> str | None:

@@ -105,7 +105,7 @@ def _bound(host: str, port: int) -> socket.socket:
 def _announce(
     access: "Access", host: str, port: int, open_browser: bool, tell: Callable[[str], None]
 ) -> None:
-    shown = "127.0.0.1" if host in ("0.0.0.0", "::", "") else host
+    shown = socket.gethostname() if host in ("0.0.0.0", "::") else host
     address = f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"
     tell(f"{address}?token={access.token}")
     if open_browser and _has_screen():
