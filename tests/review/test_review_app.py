@@ -167,6 +167,19 @@ def test_the_grid_can_be_of_one_verdict(page):
     assert page.get("/api/grid", params={"verdict": "all"}).json()["n"] == 6
 
 
+def test_parts_of_a_grid_fit_together_while_decisions_are_made(page):
+    seq = decide(page, 2, "discard").json()["seq"]
+    first = page.get("/api/grid", params={"verdict": "left", "seq": seq, "count": 2}).json()
+    decide(page, first["items"][0]["i"], "keep")
+    undo(page, session="none")
+    rest = page.get("/api/grid", params={"verdict": "left", "seq": seq, "offset": 2}).json()
+    assert [item["i"] for item in first["items"] + rest["items"]] == [5, 4, 3, 1, 0]
+    again = page.get("/api/grid", params={"verdict": "left", "seq": seq}).json()
+    assert again["items"][0]["verdict"] == "keep"
+    assert page.get("/api/grid", params={"verdict": "left"}).json()["n"] == 4
+    assert page.get("/api/grid", params={"verdict": "left", "seq": "x"}).status_code == 400
+
+
 def test_a_sample_says_what_was_decided(page):
     decide(page, 2, "unsure")
     assert page.get("/api/sample/2").json()["verdict"] == "unsure"

@@ -122,6 +122,7 @@ class _Addresses:
             integer(query.get("offset", "0"), "offset", 0, _SEQ),
             integer(query.get("count", "100"), "count", 1, _MOST_SERVED),
             None if verdict == "all" else verdict,
+            integer(query["seq"], "seq", 0, _SEQ) if "seq" in query else None,
         )
 
     def sample(self, request: Request) -> Any:

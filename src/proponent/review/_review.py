@@ -144,13 +144,19 @@ class Review:
         others = {"undone": back, "others": self._others(log, seen, session)}
         return self._standings(log, ranking, learning) | others
 
-    def grid(self, ranking: str, offset: int, count: int, verdict: str | None = None) -> Record:
-        """Samples in the order of a ranking, whatever was decided, or those of one verdict."""
+    def grid(
+        self, ranking: str, offset: int, count: int, verdict: str | None = None, seq: int | None = None
+    ) -> Record:
+        """Samples in the order of a ranking: all, or those that had one verdict at a time.
+
+        That time is a number of the log, so that the parts of a grid fit together while decisions are made.
+        """
         log = self.decisions.log()
         stands = self._stands(log)
         order = self._order(ranking).tolist()
         if verdict is not None:
-            order = [i for i in order if (_verdict(stands.get(i)) or "left") == verdict]
+            then = stands if seq is None else self._stands([row for row in log if row.seq <= seq])
+            order = [i for i in order if (_verdict(then.get(i)) or "left") == verdict]
         shown = order[offset : offset + count]
         return {"items": [self._tile(i, stands) for i in shown], "n": len(order)}
 
