@@ -23,6 +23,7 @@ from proponent.cli._options import (
     StandardErrors,
     WeightsOption,
 )
+from proponent.cli._progress import progress
 from proponent.runs import _influence
 from proponent.runs._opened import open_run
 from proponent.runs._scoring import Scoring
@@ -79,6 +80,7 @@ def influence(
         array=array,
         memory_budget=memory_budget,
         device=device,
+        progress=progress,
     )
     _print_strongest(scores, len(opened.samples) if top is None else top)
     say(f"{scores!r}.")

@@ -67,6 +67,7 @@ def self_influence(
         standard_errors=standard_errors,
         memory_budget=memory_budget,
         device=device,
+        progress=progress,
     )
     if top:
         _print_highest(scores, min(top, len(scores)))

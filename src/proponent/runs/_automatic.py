@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,9 @@ _CONV_SIDE, _CONV_LEAST = 16, 32
 Tables = dict[str, dict[str, Any]]
 
 
-def complete(settings: Settings, prepared: Prepared, there: Mapping[str, Any] | None = None) -> Tables:
+def complete(
+    settings: Settings, prepared: Prepared, there: Mapping[str, Any] = MappingProxyType({})
+) -> Tables:
     """Spell out every setting: as asked for, else as the run that is there has it, else a sensible one.
 
     Args:
@@ -32,9 +35,9 @@ def complete(settings: Settings, prepared: Prepared, there: Mapping[str, Any] | 
     Returns:
         The tables `model`, `objective` and `training` of a record.
     """
-    known = {"model": (there or {}).get("model", {}).get("name")}
+    known = {"model": there.get("model", {}).get("name")}
     for table in ("model", "objective", "training"):
-        known |= {key: value for key, value in (there or {}).get(table, {}).items() if key != "name"}
+        known |= {key: value for key, value in there.get(table, {}).items() if key != "name"}
     known |= {key: value for key, value in asdict(settings).items() if value is not None}
 
     def chosen(name: str, otherwise: Any) -> Any:

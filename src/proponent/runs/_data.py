@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from proponent.runs._data_in_memory import KEPT
 from proponent.runs._folder import RunFolder, check_same_data
 from proponent.runs._telling import Progress
 
@@ -79,6 +80,8 @@ def find_data(folder: RunFolder, table: Mapping[str, Any], elsewhere: Any = None
         raise ValueError(
             f"The data of `{folder.path}` were in memory ({table.get('form')}): pass them as `data` again."
         )
+    if elsewhere is None and not Path(source).exists() and Path(source).stem == KEPT:
+        source = folder.data / Path(source).name  # the whole folder was moved
     if elsewhere is None and not Path(source).exists():
         raise FileNotFoundError(
             f"The data of `{folder.path}` are gone from `{source}`. Say where they are by `--data`."

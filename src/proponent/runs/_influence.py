@@ -10,6 +10,8 @@ from proponent.runs._opened import AnyRun, opened
 from proponent.runs._queries import read_queries
 from proponent.runs._scoring import Scoring
 from proponent.runs._seconds import timed
+from proponent.runs._telling import Progress, bars
+from proponent.runs._watching import watched
 from proponent.storage import read_json, write_json
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ def influence(
     memory_budget: str | None = None,
     device: str | None = None,
     data: Any = None,
+    progress: Progress = bars,
 ) -> "Scores | TopScores":
     """Score every training sample of a run on some queries, and keep the scores in its folder.
 
@@ -51,6 +54,7 @@ def influence(
         memory_budget: What the work may take, such as ``"2GiB"``.
         device: Where to compute; a GPU if there is one.
         data: Where the data lie now, if they were moved.
+        progress: Shows progress.
 
     Raises:
         FileNotFoundError: As `open_run`, or there are no such queries.
@@ -70,7 +74,11 @@ def influence(
     digest = directory.name.removeprefix("influence-")
     name = name or digest
     _check_free(run.folder, name, digest)
-    with timed(run.folder.seconds, "influence"):
+    tasks = scoring.tasks(run, shards_alone=top is not None)
+    with (
+        timed(run.folder.seconds, "influence") as tick,
+        watched(directory, "tasks of influence", tasks, progress, tick),
+    ):
         scores = scoring.method(run, memory_budget, device).influence(
             run.samples,
             numbers,
@@ -79,6 +87,7 @@ def influence(
             top=top,
             standard_errors=standard_errors,
             directory=directory,
+            progress=False,
         )
         path = scores.save(run.folder.scores / f"influence-{name}{'.npy' if top is None else '.parquet'}")
         _note(run.folder, name, digest, path, asked.source.get("path"), len(asked))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PAIRS = 2
 # Samples times parameters times checkpoints that two cores score in Adam's metric in about a minute.
-_OWN_WORK, _LEAST_CHECKPOINTS = 1e10, 2
+_OWN_WORK, _LEAST_CHECKPOINTS = 5e9, 2
 
 
 def rank(
@@ -73,7 +73,7 @@ def rank(
     columns = _columns(run, job, draws, seed, device, tell)
     if own and kept_self_influence(run) is None:
         tell("Scoring every sample on itself.")
-        self_influence(run, _own_scoring(run, draws, seed, device), device=device)
+        self_influence(run, _own_scoring(run, draws, seed, device), device=device, progress=progress)
     default = "loss"
     if pairs and len(run.samples) >= 4:
         tell(f"Training {2 * pairs} models on halves of the samples.")

@@ -43,7 +43,8 @@ class Scaling:
             ValueError: A column is missing.
         """
         if self.form == "bytes":
-            return values.astype(np.float32) / np.float32(255)
+            shares: Floats = np.divide(values, np.float32(255), dtype=np.float32)
+            return shares
         if self.form == "none":
             return np.ascontiguousarray(values, dtype=np.float32)
         if self.form == "columns":

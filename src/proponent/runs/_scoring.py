@@ -49,6 +49,18 @@ class Scoring:
             device=default_device(device),
         )
 
+    def tasks(self, run: OpenedRun, shards_alone: bool = False) -> int:
+        """How many tasks a job has: one for each checkpoint and each shard of the samples.
+
+        Args:
+            run: The run.
+            shards_alone: Whether a task takes all checkpoints, as where only the strongest are kept.
+        """
+        from proponent.attribution._shards import shards_of
+
+        shards = len(shards_of(len(run.samples)))
+        return shards if shards_alone else shards * len(self.checkpoints or run.trajectory)
+
     def job(self, run: OpenedRun, kind: str, **asked: Any) -> Path:
         """A folder for a job: the kind and a hash of what was asked, so that other questions have others."""
         settings = asdict(self) | asked

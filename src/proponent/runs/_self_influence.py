@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 from proponent.runs._opened import AnyRun, opened
 from proponent.runs._scoring import Scoring
 from proponent.runs._seconds import timed
+from proponent.runs._telling import Progress, bars
+from proponent.runs._watching import watched
 
 if TYPE_CHECKING:
     from proponent.scores import Scores
@@ -19,6 +21,7 @@ def self_influence(
     memory_budget: str | None = None,
     device: str | None = None,
     data: Any = None,
+    progress: Progress = bars,
 ) -> "Scores":
     """Score every training sample of a run on itself, and keep the scores in its folder.
 
@@ -32,19 +35,25 @@ def self_influence(
         memory_budget: What the work may take, such as ``"2GiB"``.
         device: Where to compute; a GPU if there is one.
         data: Where the data lie now, if they were moved.
+        progress: Shows progress.
 
     Raises:
         FileNotFoundError: As `open_run`.
         ValueError: As `open_run` and `TracIn.self_influence`.
     """
     run, scoring = opened(run, data), scoring or Scoring()
-    with timed(run.folder.seconds, "self-influence"):
+    job = scoring.job(run, "self-influence", errors=standard_errors, biased=biased)
+    with (
+        timed(run.folder.seconds, "self-influence") as tick,
+        watched(job, "tasks of self-influence", scoring.tasks(run), progress, tick),
+    ):
         scores = scoring.method(run, memory_budget, device).self_influence(
             run.samples,
             ids=run.data.ids,
             biased=biased,
             standard_errors=standard_errors,
-            directory=scoring.job(run, "self-influence", errors=standard_errors, biased=biased),
+            directory=job,
+            progress=False,
         )
         scores.save(run.folder.self_influence)
     return scores

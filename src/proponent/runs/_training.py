@@ -8,6 +8,7 @@ from typing import Any
 
 from proponent.runs._automatic import complete
 from proponent.runs._data import data_table, read_data
+from proponent.runs._data_in_memory import keep_in_memory
 from proponent.runs._folder import RunFolder
 from proponent.runs._prepare import Prepared, prepare
 from proponent.runs._seconds import timed
@@ -56,16 +57,19 @@ def train(
     """
     folder = RunFolder(default_out(data) if out is None else Path(out))
     settings = settings or Settings()
-    options = {"size": size, "column": column, "array": array, "grey": grey}
-    given = {name: value for name, value in {**options, **asdict(settings)}.items() if value is not None}
+    asked = {"size": size, "column": column, "array": array, "grey": grey}
+    given = {name: value for name, value in {**asked, **asdict(settings)}.items() if value is not None}
     folder.claim(command or command_of(data, folder.path, given))
     try:
+        there = folder.read() if folder.is_begun else {}
+        options = {
+            name: there.get("data", {}).get(name) if value is None else value for name, value in asked.items()
+        }
         with timed(folder.seconds, "data"):
-            samples = read_data(data, folder, options, progress)
+            samples = read_data(keep_in_memory(data, folder), folder, options, progress)
         for note in _notes_on(samples):
             tell(note)
-        there = folder.read() if folder.is_begun else None
-        likelihood = settings.likelihood or (there or {}).get("objective", {}).get("likelihood")
+        likelihood = settings.likelihood or there.get("objective", {}).get("likelihood")
         prepared = prepare(samples, likelihood)
         for note in prepared.notes:
             tell(note)
@@ -141,8 +145,8 @@ def command_of(data: Any, out: Path, options: Mapping[str, Any]) -> str:
     words = ["proponent", "train", str(data), "--out", str(out)]
     for name, value in options.items():
         option = name.replace("_", "-")
-        if isinstance(value, bool):
-            words.append(f"--{option}" if value else f"--no-{option}")
+        if name == "grey":
+            words.append("--grey" if value else "--colour")
         else:
             for each in [value] if isinstance(value, str) or not hasattr(value, "__iter__") else value:
                 words += [f"--{option}", str(each)]
