@@ -79,3 +79,12 @@ def test_words_of_a_certain_number():
     assert words.startswith("You would discard 0 more of the 1 you")
     log = [row(k + 1, id_, "discard", "control") for k, id_ in enumerate("abcd")]
     assert "discard between 1 and 4 more" in estimate_of(log, PLACES).words
+
+
+def test_a_check_of_so_many_shows_what_it_says():
+    places = {f"s{k}": k for k in range(500)}
+    check = estimate_of([], places).check
+    clean = estimate_of([row(k + 1, f"s{k}", "keep", "control") for k in range(check)], places)
+    assert clean.high <= 5
+    less = estimate_of([row(k + 1, f"s{k}", "keep", "control") for k in range(check - 5)], places)
+    assert less.high > 5

@@ -93,6 +93,19 @@ def test_without_learning_it_is_the_ranked_queue():
     assert Reader(queue, foreign).look(200).log == Reader(ranked, foreign).look(200).log
 
 
+def test_learning_can_be_switched_off_and_on_at_any_time():
+    learning, foreign = make_queue(control_share=0.0)
+    fixed, _ = make_queue(control_share=0.0, learn=False)
+    reader = Reader(learning, foreign, ahead=1).look(40)
+    seen = set(served(reader.log))
+    order = [i for i in np.argsort(-planted()[0]["loss"], kind="stable").tolist() if i not in seen]
+    reader.queue = fixed
+    reader.look(25)
+    assert served(reader.log)[40:] == order[:25]
+    reader.queue = learning
+    assert foreign[served(reader.look(20).log)[65:]].sum() > foreign[order[25:45]].sum()
+
+
 def test_looks_at_everything_once():
     queue, foreign = make_queue(n=90, foreign=9)
     reader = Reader(queue, foreign[:90]).look(200)

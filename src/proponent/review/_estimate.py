@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from proponent.review._control import draws_of, first_arms
 from proponent.review._decisions import Decision, standing
-from proponent.review._left import interval, licence
+from proponent.review._left import answers_needed, interval, licence
 from proponent.review._likely import likely
 
 ERROR = 0.1  # of the interval, both sides together; the licence errs on one side alone, with half of it
@@ -26,6 +26,8 @@ class QueueEstimate:
         low: The lower end of its 90% interval, from the control arm alone.
         high: The upper end.
         at_most: A bound that holds with 95% even if one stops because it looks done.
+        check: How many random samples, none of them discarded, would show that at most a hundredth of those
+            left would be.
         precision_queue: The share discarded of what the queue brought; none where it brought nothing.
         precision_control: The share discarded of what chance brought.
         words: All of it in a sentence or two.
@@ -40,6 +42,7 @@ class QueueEstimate:
     low: int | None
     high: int | None
     at_most: int | None
+    check: int
     precision_queue: float | None
     precision_control: float | None
     words: str
@@ -82,6 +85,7 @@ def estimate_of(
         low=low,
         high=high,
         at_most=at_most,
+        check=answers_needed(left, left // 100, ERROR / 2),
         precision_queue=sum(queue) / len(queue) if queue else None,
         precision_control=float(draws.hits.mean()) if len(draws) else None,
         words=_words(left, len(draws), low, high, at_most),

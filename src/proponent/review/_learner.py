@@ -12,6 +12,7 @@ from proponent.review._kernel import Float32Array, Kernel
 from proponent.review._mode import posterior_mode
 
 _FEW = 100  # answers up to which the mode is looked for with more steps
+_ROOM = 1.25  # of the most answers
 _AFTER_DROPPING = 0.8  # of the most answers are kept, so that dropping is rare
 
 
@@ -56,7 +57,8 @@ class Learner:
         self._samples = np.zeros(0, np.intp)
         self._answers = np.zeros(0, np.bool_)
         self._dropped: set[int] = set()
-        self._columns: Float32Array = np.empty((len(mean), 64), np.float32, order="F")
+        # Room for all that will be needed: what isn't written to takes no memory.
+        self._columns = self._room(int(_ROOM * self._trust.most))
 
     def __len__(self) -> int:
         """How many answers are computed with."""
@@ -99,13 +101,16 @@ class Learner:
         for i, probability in zip(samples.tolist(), expit(self.log_odds[samples]).tolist(), strict=True):
             self.expected.setdefault(i, probability)
         m, total = len(self), len(self) + len(samples)
-        if total > self._columns.shape[1]:
-            wider = np.empty((len(self._mean), max(total, 2 * self._columns.shape[1])), np.float32, order="F")
+        if total > self._columns.shape[1]:  # so many discards, which are never dropped
+            wider = self._room(int(_ROOM * total))
             wider[:, :m] = self._columns[:, :m]
             self._columns = wider
         self._columns[:, m:total] = self._kernel.columns(samples)
         self._samples = np.concatenate([self._samples, samples])
         self._answers = np.concatenate([self._answers, np.fromiter(answers.values(), np.bool_)])
+
+    def _room(self, count: int) -> Float32Array:
+        return np.empty((len(self._mean), count), np.float32, order="F")
 
     def _drop(self, weight: FloatArray) -> None:
         """Leave out the keeps without which the log odds would change least."""

@@ -176,7 +176,8 @@ class Queue:
     def _guess(self, log: Sequence[Decision]) -> float:
         """How many more the learner expects, corrected by what came of its latest expectations."""
         stands = {self._places[id_]: each for id_, each in standing(log).items() if id_ in self._places}
-        unseen = np.array([i not in stands for i in self._compared.tolist()], np.bool_)
+        unseen = np.ones(len(self._ids), np.bool_)
+        unseen[list(stands)] = False
         expected = self._learner.expected
         recent = [
             (expected[self._local[i]], each.verdict == "discard")
@@ -184,7 +185,9 @@ class Queue:
             if each.arm == "queue" and self._local.get(i) in expected
         ][-_RECENT:]
         before, came = (sum(values) + 1 for values in zip((0.0, False), *recent, strict=True))
-        return float((expit(self._learner.log_odds[unseen]).sum() + self._beyond) * came / before)
+        return float(
+            (expit(self._learner.log_odds[unseen[self._compared]]).sum() + self._beyond) * came / before
+        )
 
 
 def _check(
