@@ -1,11 +1,13 @@
 """What the columns of a table are for: pictures, numbers, a list of numbers, or the key of a row."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import pyarrow as pa
 
-_MOST_TOLD = 40
+_MOST_COLUMNS, _MOST_TOLD = 50_000, 40
 _KEYS = ("id", "index", "__index_level_0__", "unnamed: 0", "")
 
 
@@ -42,22 +44,38 @@ def choose_columns(schema: pa.Schema, asked: str | Sequence[str] | None, name: s
     Raises:
         ValueError: A column asked for is missing or can't be used, several could be meant, or none can.
     """
+    check_width(len(schema.names), name)
     if len(set(schema.names)) != len(schema.names):
-        repeated = sorted({column for column in schema.names if schema.names.count(column) > 1})
+        repeated = [column for column, count in Counter(schema.names).most_common(1) if count > 1]
         raise ValueError(
             f"{name} must have columns of different names, got `{repeated[0]}` twice. Rename one."
         )
     columns = _chosen(schema, asked, name)
-    told = (column for column in schema.names if column not in (*columns.used, columns.key))
-    return replace(columns, told=tuple(c for c in told if is_plain(schema.field(c).type))[:_MOST_TOLD])
+    used = {*columns.used, columns.key}
+    told = (field.name for field in schema if field.name not in used and is_plain(field.type))
+    return replace(columns, told=tuple(islice(told, _MOST_TOLD)))
+
+
+def check_width(count: int, name: str) -> None:
+    """Refuse tables of so many columns that each can't have a name of its own.
+
+    Raises:
+        ValueError: There are too many.
+    """
+    if count > _MOST_COLUMNS:
+        raise ValueError(
+            f"{name} must have at most {_MOST_COLUMNS:,} columns, got {count:,}. Save the numbers as an "
+            "array with "
+            "`numpy.save`."
+        )
 
 
 def _chosen(schema: pa.Schema, asked: str | Sequence[str] | None, name: str) -> Columns:
     key = next((column for wanted in _KEYS for column in schema.names if column.lower() == wanted), None)
     if asked is not None:
         return _asked(schema, [asked] if isinstance(asked, str) else list(asked), key, name)
-    others = [column for column in schema.names if column != key]
-    by_kind = {kind: [c for c in others if kind_of(schema.field(c).type) == kind] for kind in _KINDS}
+    kinds = {field.name: kind_of(field.type) for field in schema if field.name != key}
+    by_kind = {kind: [column for column in kinds if kinds[column] == kind] for kind in _KINDS}
     for kind, what in (("images", "pictures"), ("arrays", "lists of numbers")):
         found = by_kind[kind]
         if len(found) > 1:
@@ -65,14 +83,15 @@ def _chosen(schema: pa.Schema, asked: str | Sequence[str] | None, name: str) -> 
                 f"{name} has several columns of {what}, {_list(found)}. Say which one by `column`."
             )
         if found:
-            return Columns(kind, tuple(found), key, tuple(c for c in others if c not in found))
+            return Columns(kind, tuple(found), key, tuple(c for c in kinds if kinds[c] != kind))
     if not by_kind["rows"]:
         raise ValueError(
             f"{name} must have a column of numbers or of pictures, but has {_described(schema)}. "
             "Encode text and dates as numbers first."
         )
-    used = tuple(by_kind["rows"])
-    return Columns("rows", used, key, tuple(column for column in others if column not in used))
+    return Columns(
+        "rows", tuple(by_kind["rows"]), key, tuple(column for column in kinds if kinds[column] != "rows")
+    )
 
 
 def kind_of(type_: pa.DataType) -> str | None:

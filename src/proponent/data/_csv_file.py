@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from proponent.data._columns import check_width
 from proponent.data._left_aside import LeftAside
 from proponent.data._room import check_room
 from proponent.data._tables import ArrowTable, TableFiles
@@ -36,12 +37,13 @@ def read_csv(path: Path) -> ArrowTable:
         ValueError: It is empty, no text, or can't be read as a table.
     """
     content, encoding = _content(path)
-    head = content[:_PEEK].decode(encoding, "replace").lstrip("\ufeff")
+    head = content[: max(_PEEK, content.find(b"\n"))].decode(encoding, "replace").lstrip("\ufeff")
     if not head.strip():
         raise ValueError(f"`{path}` must hold rows of numbers, but is empty.")
     separator = _separator(head)
-    first = next(csv.reader(io.StringIO(head), delimiter=separator), [])
-    headless = all(_is_number(cell) for cell in first)
+    check_width(head.splitlines()[0].count(separator) + 1, f"`{path}`")
+    first = _first_row(head, separator)
+    headless = bool(first) and all(_is_number(cell) for cell in first)
     names = [f"column {i + 1}" for i in range(len(first))] if headless else None
     comma = separator != "," and bool(re.search(r"(^|[;\t\n])-?\d+,\d+($|[;\t\r\n])", head))
     aside: list[LeftAside] = []
@@ -150,6 +152,13 @@ def _separator(head: str) -> str:
     """The mark between cells: a comma unless another one stands equally often in the first lines."""
     lines = head.splitlines()[:2]
     return next((mark for mark in "\t;|" if 0 < lines[0].count(mark) == lines[-1].count(mark)), ",")
+
+
+def _first_row(head: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader(io.StringIO(head), delimiter=separator), [])
+    except csv.Error:  # a cell beyond the limit of that reader is no name, and no number
+        return []
 
 
 def _is_number(cell: str) -> bool:

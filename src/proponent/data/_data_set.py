@@ -1,5 +1,6 @@
 """A data set as every later step sees it, whatever it was read from."""
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,9 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from proponent.data._decoding import quiet_decoding
 from proponent.data._left_aside import LeftAside, UnusableError
 from proponent.data._sketch import as_picture, draw_array, draw_bars
 from proponent.data._source import Source
+
+# Filters of warnings belong to the whole process, and a server looks at pictures in many threads.
+_ONE_LOOK = threading.Lock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +125,8 @@ class DataSet:
         if self._opened is None:
             return None
         try:
-            found = self._opened.original(int(self.positions[i]), size)
+            with _ONE_LOOK, quiet_decoding():
+                found = self._opened.original(int(self.positions[i]), size)
         except UnusableError as reason:
             raise FileNotFoundError(
                 f"The picture of `{self.ids[i]}` can't be read any more: {reason}."

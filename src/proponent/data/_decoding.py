@@ -30,12 +30,12 @@ _UPRIGHT = {
 
 @contextmanager
 def quiet_decoding() -> Iterator[None]:
-    """Keep the decoders' remarks on damaged files from being printed; what matters becomes a reason.
+    """Keep the decoder's remarks on damaged files from being printed; what matters becomes a reason.
 
-    Filters of warnings belong to the whole process, so this goes round the work of all threads.
+    Filters of warnings belong to the whole process, so this goes round the work of many threads.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.filterwarnings("ignore", module=r"PIL\.")
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         yield
 

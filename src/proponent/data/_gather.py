@@ -19,6 +19,7 @@ from proponent.data._source import Block, Source
 Progress = Callable[[int, int], object]
 
 _THREADS = 8
+_PER_SAMPLE = 800  # bytes that the id, caption and hash of a sample take
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +46,10 @@ def gather(source: Source, cache: Cache | None, progress: Progress | None) -> Ga
         progress: Told how many samples are done, and how many there are.
 
     Raises:
-        ValueError: No sample can be used.
+        ValueError: No sample can be used, or there are more than memory holds.
     """
+    what = f"What is kept of the {len(source):,} samples of {source.name}"
+    check_room(len(source) * _PER_SAMPLE, what, "Divide them first.")
     blocks: list[Block] = []
     with decoding_pool() as pool:
         for start in range(0, len(source), source.block_size):
