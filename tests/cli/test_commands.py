@@ -1,3 +1,4 @@
+import json
 import shlex
 import tomllib
 
@@ -7,6 +8,7 @@ import pytest
 
 from proponent import Scores
 from proponent.cli import main
+from proponent.cli._status import _size, _time
 from proponent.runs import RunFolder, influence_path
 
 N = 40
@@ -195,3 +197,67 @@ def test_other_likelihoods_take_any_numbers(tmp_path, likelihood):
 def test_a_refused_training_leaves_the_folder_free(tmp_path, data):
     assert train(data, tmp_path / "run", "--learning-rate", "-1") == 2
     assert train(data, tmp_path / "run") == 0
+
+
+def test_self_influence_is_shown_beside_the_cheap_rankings(run, capsys):
+    assert main(["self-influence", str(run), "--draws", "2", "--top", "3"]) == 0
+    printed = capsys.readouterr().out
+    assert "Where they disagree most: place by self-influence, by loss" in printed
+    assert "Spearman's correlation of self-influence with" in printed
+    assert "found them less well than loss did" in printed
+    assert f"rankings         {run / 'scores' / 'rankings.parquet'}" in printed
+    assert f"Next: proponent rank {run}" in printed
+
+
+def test_every_ranking_is_computed_and_the_first_shown(run, capsys):
+    assert main(["rank", str(run), "--pairs", "1", "--draws", "2", "--top", "3"]) == 0
+    printed = capsys.readouterr().out
+    assert "The first 3 by combined, and their places by the others" in printed
+    assert "Begin with `combined`." in printed
+    assert "Training 2 models on halves of the samples." in printed
+    arguments = ["rank", str(run), "--pairs", "0", "--no-self-influence", "--draws", "4", "--top", "0"]
+    assert main(arguments) == 0
+    assert "Begin with `loss`." in capsys.readouterr().out
+
+
+def test_rankings_without_self_influence_compare_the_default(run, capsys):
+    assert main(["rank", str(run), "--pairs", "0", "--no-self-influence", "--draws", "2"]) == 0
+    assert "Spearman's correlation of loss with" in capsys.readouterr().out
+
+
+def test_status_is_a_table_or_a_record(run, capsys):
+    assert main(["status", str(run)]) == 0
+    printed = capsys.readouterr().out
+    assert "training" in printed
+    assert "20 of 20 steps, 2 checkpoints" in printed
+    assert f"Next: proponent rank {run}" in printed
+    assert main(["status", str(run), "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["path"] == str(run)
+    assert record["stages"][0]["state"] == "done"
+    np.save(run.parent / "x.npy", X[::-1])
+    assert main(["status", str(run)]) == 0
+    assert "Note: The data changed under the run" in capsys.readouterr().err
+
+
+def test_names_from_data_are_no_markup(tmp_path, capsys):
+    rows = "\n".join(f"[bold]{i},{i % 5},{i % 7}" for i in range(12))
+    (tmp_path / "t.csv").write_text(f"id,a,b\n{rows}\n")
+    assert train(str(tmp_path / "t.csv"), tmp_path / "run") == 0
+    assert main(["self-influence", str(tmp_path / "run"), "--draws", "2", "--top", "2"]) == 0
+    assert "[bold]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, ""), (12, "12 bytes"), (2048, "2.0 KiB"), (5 << 20, "5.0 MiB"), (40 << 30, "40 GiB")],
+)
+def test_sizes_are_rounded(count, text):
+    assert _size(count) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(None, ""), (1.23, "1.2 s"), (75.0, "1 min 15 s"), (7384.0, "2 h 03 min")]
+)
+def test_times_are_rounded(seconds, text):
+    assert _time(seconds) == text

@@ -113,7 +113,7 @@ def test_a_large_run_is_scored_at_few_checkpoints(tmp_path, ranked):
     assert _own_scoring(run, 3, 0, "cpu") == Scoring(4, 0)
     assert _own_scoring(run, 2, 0, "cuda") == Scoring(2, 0)
     size = sum(parameter.numel() for parameter in run.model.parameters())
-    many = type(run)(**{**vars(run), "samples": np.broadcast_to(X[:1], (int(3e9 / size), 6))})
+    many = type(run)(**{**vars(run), "samples": np.broadcast_to(X[:1], (int(4.9e9 / size), 6))})
     object.__setattr__(many, "trajectory", [None] * 10)
     assert _own_scoring(many, 2, 0, "cpu").checkpoints == [2, 7]
 
@@ -122,3 +122,19 @@ def test_pictures_are_ranked(tmp_path):
     folder = train(make_pictures(tmp_path / "photos"), tmp_path / "run", SMALL)
     rankings = rank(folder, pairs=1, draws=2)
     assert set(rankings.ids) == {f"{'deep/' * (i % 2)}p{i:02d}.png" for i in range(12)}
+
+
+@pytest.mark.parametrize(
+    ("scoring", "budget", "device", "batch"),
+    [
+        (Scoring(), None, "cpu", 4194304),
+        (Scoring(), "1GiB", "cpu", None),
+        (Scoring(), None, "cuda", None),
+        (Scoring(metric="identity"), None, "cpu", None),
+        (Scoring(metric="adam"), None, "cpu", 4194304),
+    ],
+)
+def test_gradients_that_are_laid_out_stay_in_memory_that_is_kept(ranked, scoring, budget, device, batch):
+    run = open_run(ranked[0])
+    size = sum(parameter.numel() for parameter in run.model.parameters())
+    assert scoring._batch(run, budget, device) == (None if batch is None else batch // size)

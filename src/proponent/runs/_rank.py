@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PAIRS = 2
 # Samples times parameters times checkpoints that two cores score in Adam's metric in about a minute.
-_OWN_WORK, _LEAST_CHECKPOINTS = 5e9, 2
+_OWN_WORK, _LEAST_CHECKPOINTS = 1e10, 2
 
 
 def rank(
