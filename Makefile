@@ -38,9 +38,9 @@ $(BIN)/python:
 
 # constraints.txt keeps every other package from replacing torch.
 $(USER): $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) install --quiet -c constraints.txt -e ".[figures]"
+	$(PIP) install --quiet -c constraints.txt -e ".[figures,review]"
 	touch $@
 
 $(DEV): $(USER)
-	$(PIP) install --quiet -c constraints.txt -e ".[figures,polars]" --group test --group lint --group docs
+	$(PIP) install --quiet -c constraints.txt -e ".[figures,polars,review]" --group test --group lint --group docs
 	touch $@

@@ -15,6 +15,7 @@ import proponent as pp
         "objectives",
         "paper",
         "report",
+        "review",
         "training",
     ],
 )

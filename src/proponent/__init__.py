@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from proponent import objectives as objectives
     from proponent import paper as paper
     from proponent import report as report
+    from proponent import review as review
+    from proponent import runs as runs
     from proponent import training as training
     from proponent.attribution import DrawPlan, TracIn
     from proponent.objectives import Elbo, Objective, objective
@@ -80,6 +82,8 @@ _ROOMS = (
     "objectives",
     "paper",
     "report",
+    "review",
+    "runs",
     "training",
 )
 

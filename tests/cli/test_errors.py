@@ -33,7 +33,6 @@ def refused(capsys, arguments, code=2):
     [
         ["no-such-command"],
         ["train"],
-        ["train", "x.npy"],
         ["train", "x.npy", "--out", "r", "--steps", "0"],
         ["train", "x.npy", "--out", "r", "--steps", "many"],
         ["train", "x.npy", "--out", "r", "--likelihood", "poisson"],
@@ -47,50 +46,38 @@ def test_wrong_usage_has_exit_code_2(arguments, capsys):
 
 def test_missing_data(place, capsys):
     message = refused(capsys, ["train", place / "no.npy", "--out", place / "run"])
-    assert "must be a `.npy` or `.npz` file, but" in message
+    assert "The data must be a folder of pictures" in message
     assert "does not exist" in message
     assert not (place / "run").exists()
 
 
 def test_data_of_another_kind(place, capsys):
-    (place / "x.csv").write_text("1,2")
-    assert "Save the array with `numpy.save`" in refused(
-        capsys, ["train", place / "x.csv", "--out", place / "r"]
+    (place / "x.doc").write_text("1,2")
+    assert "or a Parquet, CSV, `.npy`, `.npz` or IDX file" in refused(
+        capsys, ["train", place / "x.doc", "--out", place / "r"]
     )
 
 
 def test_numbers_outside_the_likelihood(place, capsys):
     np.save(place / "big.npy", X * 100)
-    message = refused(capsys, ["train", place / "big.npy", "--out", place / "run", *SMALL])
+    message = refused(
+        capsys, ["train", place / "big.npy", "--out", place / "run", *SMALL, "--likelihood", "bernoulli"]
+    )
     assert "Error:" in message
     assert "bernoulli" in message.lower()
 
 
-def test_integers_of_unknown_scale(place, capsys):
-    np.save(place / "i.npy", np.arange(20).reshape(10, 2))
-    message = refused(capsys, ["train", place / "i.npy", "--out", place / "run"])
-    assert "whose scale is unknown" in message
-
-
-def test_nan(place, capsys):
-    np.save(place / "nan.npy", np.where(X > 0.9, np.nan, X))
-    assert "NaN or infinity" in refused(capsys, ["train", place / "nan.npy", "--out", place / "r", *SMALL])
+def test_nan_is_left_aside_and_named(place, capsys):
+    x = X.copy()
+    x[3, 1] = np.nan
+    np.save(place / "nan.npy", x)
+    assert main(["train", str(place / "nan.npy"), "--out", str(place / "r"), *SMALL]) == 0
+    assert "1 left aside that can't be used, the first `item 4`: it holds NaN" in capsys.readouterr().out
 
 
 def test_flat_data_for_a_convolutional_model(place, capsys):
     message = refused(capsys, ["train", place / "x.npy", "--out", place / "r", "--model", "conv"])
-    assert "must be images [n, channels, height, width] or [n, height, width]" in message
-
-
-def test_channels_last_is_noticed(place, capsys):
-    np.save(place / "c.npy", np.zeros((4, 16, 16, 3)))
-    message = refused(capsys, ["train", place / "c.npy", "--out", place / "r", "--model", "conv"])
-    assert "Say `--channels-last`" in message
-
-
-def test_channels_mean_nothing_to_a_perceptron(place, capsys):
-    message = refused(capsys, ["train", place / "x.npy", "--out", place / "r", "--channels-last"])
-    assert "`--channels-last` is for `--model conv`" in message
+    assert "must be pictures [n, channels, height, width] for `--model conv`" in message
 
 
 def test_a_folder_of_other_files_is_left_alone(place, capsys):
@@ -131,7 +118,7 @@ def test_a_damaged_record(run, capsys):
 
 def test_a_record_without_a_table(run, capsys):
     (run / "run.toml").write_text("[data]\n[model]\n[training]\n")
-    assert "but lacks objective" in refused(capsys, ["self-influence", run])
+    assert "but lacks scaling, objective" in refused(capsys, ["self-influence", run])
 
 
 def test_an_unknown_model(run, capsys):
@@ -153,9 +140,9 @@ def test_a_training_that_never_began(run, capsys):
 
 
 def test_queries_of_another_shape(run, place, capsys):
-    np.save(place / "q.npy", X[0])
+    np.save(place / "q.npy", X[:, 0])
     message = refused(capsys, ["influence", run, "--queries", place / "q.npy"])
-    assert "`queries` must have the shape of the samples, (4,) each, got ()" in message
+    assert "`queries` must have the shape of the samples, (4,) each, got (1,)" in message
     assert "A single query still needs an axis of its own" in message
 
 

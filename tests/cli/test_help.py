@@ -6,7 +6,7 @@ import pytest
 from proponent import __version__
 from proponent.cli import main
 
-COMMANDS = ("train", "self-influence", "influence", "demo", "density")
+COMMANDS = ("train", "self-influence", "influence", "rank", "review", "apply", "status", "demo", "density")
 
 
 def test_version(capsys):
@@ -26,7 +26,7 @@ def test_each_command_has_its_help(command, capsys):
     assert "Usage: proponent " + command in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["train", "--help"]])
+@pytest.mark.parametrize("arguments", [["--version"], ["train", "--help"], ["review", "--help"]])
 def test_torch_and_pandas_are_not_loaded_for_it(arguments):
     script = (
         f"import sys; from proponent.cli import main; main({arguments}); "

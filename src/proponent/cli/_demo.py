@@ -10,10 +10,10 @@ import typer
 from proponent.cli._console import output, say, say_where
 from proponent.cli._demo_files import write_files
 from proponent.cli._demo_findings import ask, summary_of
-from proponent.cli._opened_run import OpenedRun, open_run
-from proponent.cli._run_folder import RunFolder
-from proponent.cli._run_training import train_run
-from proponent.cli._samples import read_samples
+from proponent.cli._progress import progress
+from proponent.runs._opened import OpenedRun, open_run
+from proponent.runs._settings import Settings
+from proponent.runs._training import train
 from proponent.storage import whole_file
 
 if TYPE_CHECKING:
@@ -65,27 +65,23 @@ def _write_data(out: Path, seed: int) -> "PlantedDigits":
 
 
 def _train(out: Path, seed: int, steps: int, command: str) -> OpenedRun:
-    folder = RunFolder(out / "run")
-    samples = read_samples(out / "digits.npy", None, conv=False, channels_last=False)
-    training = {
-        "steps": steps,
-        "checkpoints": min(20, steps),
-        "optimizer": "adam",
-        "learning_rate": 1e-3,
-        "batch_size": 64,
-        "draws": 1,
-        "seed": seed,
-        "precision": "float32",
-        "device": "cpu",  # so that everyone sees the same
-    }
-    tables = {
-        "data": samples.table,
-        "model": {"name": "mlp", "latent_dim": 8},
-        "objective": {"beta": 1.0, "likelihood": "bernoulli", "scale": 1.0},
-        "training": training,
-    }
-    train_run(folder, samples, tables, command)
-    return open_run(folder.path)
+    settings = Settings(
+        model="mlp",
+        latent_dim=8,
+        beta=1.0,
+        likelihood="bernoulli",
+        steps=steps,
+        checkpoints=min(20, steps),
+        optimizer="adam",
+        learning_rate=1e-3,
+        batch_size=64,
+        draws=1,
+        seed=seed,
+        precision="float32",
+        device="cpu",  # so that everyone sees the same
+    )
+    folder = train(out / "digits.npy", out / "run", settings, command=command, tell=say, progress=progress)
+    return open_run(folder)
 
 
 def _print_table(detection: "DetectionTable") -> None:

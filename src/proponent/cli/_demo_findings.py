@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from proponent.cli._console import is_watched, say
-from proponent.cli._opened_run import OpenedRun
-from proponent.cli._scoring import Scoring
+from proponent.runs._opened import OpenedRun
+from proponent.runs._scoring import Scoring
 
 if TYPE_CHECKING:
     from proponent.data import PlantedDigits
@@ -65,13 +65,12 @@ def ask(run: OpenedRun, data: "PlantedDigits", draws: int, seed: int) -> Finding
     say(f"Scoring it on {len(data.held_out)} held-out digits.")
     influence = tracin.influence(
         run.samples,
-        data.held_out,
+        data.held_out[:, None],  # one channel, as the run has them
         ids=data.ids,
         query_ids=data.held_out_ids,
         directory=scoring.job(run, "influence"),
         progress=is_watched(),
     )
-    run.model.load_state_dict(run.trajectory[len(run.trajectory) - 1].state())
     return Findings(
         data=data,
         self_influence=own,

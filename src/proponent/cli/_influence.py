@@ -4,11 +4,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
-from proponent.cli._console import is_watched, output, say, say_where
-from proponent.cli._opened_run import OpenedRun, open_run
+from proponent.cli._console import output, say, say_where
 from proponent.cli._options import (
+    ArrayName,
     Checkpoints,
+    Column,
     Data,
     Device,
     Draws,
@@ -21,9 +23,11 @@ from proponent.cli._options import (
     StandardErrors,
     WeightsOption,
 )
-from proponent.cli._samples import read_samples
-from proponent.cli._scoring import Scoring
-from proponent.cli._settings import Metric, Model, Precision, Weights
+from proponent.cli._progress import progress
+from proponent.runs import _influence
+from proponent.runs._opened import open_run
+from proponent.runs._scoring import Scoring
+from proponent.runs._settings import Metric, Precision, Weights
 
 if TYPE_CHECKING:
     from proponent.scores import Scores
@@ -34,8 +38,12 @@ _SHOWN_QUERIES, _SHOWN_SAMPLES = 8, 3
 
 def influence(
     run: Run,
-    queries: Annotated[Path, typer.Option(help="A `.npy` or `.npz` file of what is asked about.")],
-    array: Annotated[str | None, typer.Option(help="Which array of a `.npz` file of queries.")] = None,
+    queries: Annotated[Path, typer.Option(help="What is asked about: a folder or a file, as for `train`.")],
+    name: Annotated[
+        str | None, typer.Option(help="What to call the scores; a hash of what was asked without it.")
+    ] = None,
+    column: Column = None,
+    array: ArrayName = None,
     top: Annotated[
         int | None, typer.Option(min=1, help="Keep only so many proponents and opponents of each query.")
     ] = None,
@@ -54,55 +62,31 @@ def influence(
     """Score every training sample on some queries: what made the model explain them, and what didn't.
 
     Positive is a proponent: training on the sample lowered the query's loss. The scores go to
-    `scores/influence.npy` in the run's folder, [samples, queries]; with `--top K` only the strongest of
-    each query, to `scores/influence-top.parquet`. A job that was stopped goes on where it was.
+    `scores/influence-NAME.npy` in the run's folder, [samples, queries]; with `--top K` only the strongest of
+    each query, to `scores/influence-NAME.parquet`. Those on other queries stay; `scores/influence.json` names
+    the newest. A job that was stopped goes on where it was.
 
-    Example: `proponent influence runs/digits --queries odd.npy --top 10`
+    Example: `proponent influence runs/photos --queries odd/ --top 10`
     """
-    from proponent.data import as_batch, fingerprint
-
     opened = open_run(run, data)
-    asked_about = _read_queries(opened, queries, array)
-    scoring = Scoring(draws, seed, precision, weights, metric, checkpoint, layer)
-    tracin = scoring.method(opened, memory_budget, device)
-    queried = fingerprint(as_batch(asked_about))
-    directory = scoring.job(opened, "influence", errors=standard_errors, top=top, queries=queried)
-    if top is not None:
-        strongest = tracin.influence(
-            opened.samples,
-            asked_about,
-            top=top,
-            standard_errors=standard_errors,
-            directory=directory,
-            progress=is_watched(),
-        )
-        path = strongest.save(opened.folder.scores / "influence-top.parquet")
-        _print_strongest(strongest, top)
-        say(f"{strongest!r}.")
-    else:
-        scores = tracin.influence(
-            opened.samples,
-            asked_about,
-            standard_errors=standard_errors,
-            directory=directory,
-            progress=is_watched(),
-        )
-        path = scores.save(opened.folder.scores / "influence.npy")
-        _print_strongest(scores, len(scores))
-        say(f"{scores!r}.")
+    scores = _influence.influence(
+        opened,
+        queries,
+        Scoring(draws, seed, precision, weights, metric, checkpoint, layer),
+        name=name,
+        top=top,
+        standard_errors=standard_errors,
+        column=column or None,
+        array=array,
+        memory_budget=memory_budget,
+        device=device,
+        progress=progress,
+    )
+    _print_strongest(scores, len(opened.samples) if top is None else top)
+    say(f"{scores!r}.")
+    path = _influence.influence_path(opened.folder)
+    assert path is not None
     say_where("scores", path)
-
-
-def _read_queries(opened: OpenedRun, path: Path, array: str | None) -> "object":
-    table = opened.tables["data"]
-    conv = opened.tables["model"]["name"] == Model.CONV
-    queries = read_samples(path, array, conv, table.get("channels_last", False), "queries").values
-    if queries.shape[1:] != opened.samples.shape[1:]:
-        raise ValueError(
-            f"`queries` must have the shape of the samples, {opened.samples.shape[1:]} each, "
-            f"got {queries.shape[1:]}. A single query still needs an axis of its own, of size 1."
-        )
-    return queries
 
 
 def _print_strongest(scores: "Scores | TopScores", limit: int) -> None:
@@ -121,12 +105,12 @@ def _print_strongest(scores: "Scores | TopScores", limit: int) -> None:
     for i, query in enumerate(proponents.query_ids[:_SHOWN_QUERIES].tolist()):
         sides = [
             ", ".join(
-                f"{id_} ({signed(value)})"
+                f"{escape(str(id_))} ({signed(value)})"
                 for id_, value in zip(side.ids[i].tolist(), side.values[i].tolist(), strict=True)
             )
             for side in (proponents, opponents)
         ]
-        table.add_row(str(query), *sides)
+        table.add_row(escape(str(query)), *sides)
     output().print(table)
     more = len(proponents.query_ids) - _SHOWN_QUERIES
     if more > 0:

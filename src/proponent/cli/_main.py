@@ -7,11 +7,16 @@ from typing import Annotated
 import typer
 
 from proponent._version import __version__
+from proponent.cli._apply import apply
 from proponent.cli._demo import demo
 from proponent.cli._density import density
 from proponent.cli._errors import ErrorsAsExitCodes
 from proponent.cli._influence import influence
+from proponent.cli._rank import rank
+from proponent.cli._report import report
+from proponent.cli._review import review
 from proponent.cli._self_influence import self_influence
+from proponent.cli._status import status
 from proponent.cli._train import train
 
 app = typer.Typer(
@@ -25,6 +30,11 @@ app = typer.Typer(
 app.command("train")(train)
 app.command("self-influence")(self_influence)
 app.command("influence")(influence)
+app.command("rank")(rank)
+app.command("report")(report)
+app.command("review")(review)
+app.command("apply")(apply)
+app.command("status")(status)
 app.command("demo")(demo)
 app.command("density")(density)
 

@@ -1,11 +1,11 @@
-"""Options that the scoring commands share."""
+"""Options that commands share."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from proponent.cli._settings import Metric, Precision, Weights
+from proponent.runs._settings import Metric, Precision, Weights
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder, made by `proponent train`.")]
 Data = Annotated[Path | None, typer.Option(help="Where the run's data lie now, if they were moved.")]
@@ -34,3 +34,23 @@ StandardErrors = Annotated[
     bool, typer.Option("--standard-errors", help="Estimate how far the draws may have moved each score.")
 ]
 Device = Annotated[str | None, typer.Option(help="Such as `cpu` or `cuda`; a GPU if there is one.")]
+
+Size = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="The side in pixels that pictures are brought to; without it their own where all have one of at "
+        "most 64, else 32.",
+    ),
+]
+Column = Annotated[
+    list[str] | None,
+    typer.Option("--column", help="Which column of a table; may be given several times."),
+]
+ArrayName = Annotated[str | None, typer.Option("--array", help="Which array of a `.npz` file.")]
+Grey = Annotated[
+    bool | None,
+    typer.Option(
+        "--grey/--colour", help="Take pictures as grey, or as colour; grey where all are, without it."
+    ),
+]

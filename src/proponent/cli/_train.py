@@ -1,101 +1,116 @@
 """`proponent train`."""
 
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from proponent.cli._console import say, say_where
-from proponent.cli._run_folder import RunFolder
-from proponent.cli._run_training import train_run
-from proponent.cli._samples import read_samples
-from proponent.cli._settings import (
-    Likelihood,
-    Model,
-    Optimizer,
-    Precision,
-    default_device,
-)
+from proponent.cli._options import ArrayName, Column, Grey, Size
+from proponent.cli._progress import progress
+from proponent.runs import _training
+from proponent.runs._settings import Likelihood, Model, Optimizer, Precision, Settings
 
 
 def train(
     data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="A `.npy` or `.npz` file, samples along the first axis.")
+        Path,
+        typer.Argument(
+            metavar="DATA",
+            help="A folder of pictures; or a Parquet, CSV, `.npy`, `.npz` or IDX file, a sample a row.",
+        ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The run's folder.")],
-    array: Annotated[str | None, typer.Option(help="Which array of a `.npz` file.")] = None,
-    channels_last: Annotated[
-        bool, typer.Option("--channels-last", help="Images lie as [n, height, width, channels].")
-    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The run's folder; `runs/` and the data's name without it."),
+    ] = None,
+    size: Size = None,
+    column: Column = None,
+    array: ArrayName = None,
+    grey: Grey = None,
     model: Annotated[
-        Model, typer.Option(help="A multilayer perceptron, or convolutions for images.")
-    ] = Model.MLP,
-    latent_dim: Annotated[int, typer.Option(min=1, help="Latent dimensions.")] = 16,
-    beta: Annotated[float, typer.Option(help="The weight of the divergence; 1 is the ELBO itself.")] = 1.0,
+        Model | None,
+        typer.Option(
+            help="A multilayer perceptron, or convolutions; these where there is a GPU and pictures that fit."
+        ),
+    ] = None,
+    latent_dim: Annotated[int | None, typer.Option(min=1, help="Latent dimensions; 16 without it.")] = None,
+    beta: Annotated[
+        float | None,
+        typer.Option(help="The weight of the divergence; 1, which is the ELBO itself, without it."),
+    ] = None,
     likelihood: Annotated[
-        Likelihood, typer.Option(help="Of the data; `bernoulli` and `squared-error` want them in 0 to 1.")
-    ] = Likelihood.BERNOULLI,
-    scale: Annotated[float, typer.Option(help="The standard deviation of `gaussian`.")] = 1.0,
-    steps: Annotated[int, typer.Option(min=1, help="Training steps.")] = 20_000,
+        Likelihood | None,
+        typer.Option(help="Of the data; `bernoulli` for numbers from 0 to 1, else `gaussian`, without it."),
+    ] = None,
+    scale: Annotated[
+        float | None,
+        typer.Option(help="The standard deviation of `gaussian`; half that of the data without it."),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(min=1, help="Training steps; without it, a hundred passes within a minute or two."),
+    ] = None,
     checkpoints: Annotated[
         int | None,
-        typer.Option(min=1, help="How many to keep, evenly spaced; 30 without it, or one a step."),
+        typer.Option(min=1, help="How many to keep, evenly spaced; 10 without it, 30 on a GPU."),
     ] = None,
-    optimizer: Annotated[Optimizer, typer.Option(help="How parameters are changed.")] = Optimizer.ADAM,
-    learning_rate: Annotated[float, typer.Option(help="The rate of every step.")] = 1e-3,
-    batch_size: Annotated[int, typer.Option(min=1, help="Samples a step sees.")] = 64,
-    draws: Annotated[int, typer.Option(min=1, help="Draws of noise a step averages over.")] = 1,
-    seed: Annotated[int, typer.Option(help="First parameters, batches and noise follow from it.")] = 0,
-    precision: Annotated[Precision, typer.Option(help="Of the arithmetic.")] = Precision.FLOAT32,
+    optimizer: Annotated[
+        Optimizer | None, typer.Option(help="How parameters are changed; `adam` without it.")
+    ] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(help="The rate of every step; 0.001 without it.")
+    ] = None,
+    batch_size: Annotated[int | None, typer.Option(min=1, help="Samples a step sees; 64 without it.")] = None,
+    draws: Annotated[
+        int | None, typer.Option(min=1, help="Draws of noise a step averages over; 1 without it.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="First parameters, batches and noise follow from it; 0 without it.")
+    ] = None,
+    precision: Annotated[
+        Precision | None, typer.Option(help="Of the arithmetic; `float32` without it.")
+    ] = None,
     device: Annotated[
         str | None, typer.Option(help="Such as `cpu` or `cuda`; a GPU if there is one.")
     ] = None,
 ) -> None:
-    """Train a beta-VAE on an array file and keep its trajectory.
+    """Train a beta-VAE on data of any form and keep its trajectory.
 
-    The run's folder gets `run.toml`, which says how to make the run again, and `trajectory/`. The same
-    command takes up a training that was stopped, at its last checkpoint; a finished one is left as it is.
+    No option is needed: what isn't given is chosen to suit the data, and `run.toml` in the run's folder says
+    what was. What can't be used of the data is named and left aside. The same command takes up a reading or a
+    training that was stopped; a finished one is left as it is.
 
-    Example: `proponent train digits.npy --out runs/digits --steps 5000`
+    Example: `proponent train photos/`
     """
-    folder = RunFolder(out)
-    samples = read_samples(data, array, model is Model.CONV, channels_last)
-    tables = {
-        "data": samples.table | {"channels_last": channels_last},
-        "model": {"name": str(model), "latent_dim": latent_dim},
-        "objective": {"beta": beta, "likelihood": str(likelihood), "scale": scale},
-        "training": {
-            "steps": steps,
-            "checkpoints": min(30, steps) if checkpoints is None else checkpoints,
-            "optimizer": str(optimizer),
-            "learning_rate": learning_rate,
-            "batch_size": batch_size,
-            "draws": draws,
-            "seed": seed,
-            "precision": str(precision),
-            "device": default_device(device),
-        },
-    }
-    train_run(folder, samples, tables, _command(data, out, tables))
+    settings = Settings(
+        model=model,
+        latent_dim=latent_dim,
+        beta=beta,
+        likelihood=likelihood,
+        scale=scale,
+        steps=steps,
+        checkpoints=checkpoints,
+        optimizer=optimizer,
+        learning_rate=learning_rate,
+        batch_size=batch_size,
+        draws=draws,
+        seed=seed,
+        precision=precision,
+        device=device,
+    )
+    folder = _training.train(
+        data,
+        out,
+        settings,
+        size=size,
+        column=column or None,
+        array=array,
+        grey=grey,
+        tell=say,
+        progress=progress,
+    )
     say_where("run", folder.record)
     say_where("trajectory", folder.trajectory)
-    say(f"Next: proponent self-influence {shlex.quote(str(out))}")
-
-
-def _command(data: Path, out: Path, tables: Mapping[str, Mapping[str, Any]]) -> str:
-    """The command with every option spelt out, so that it means the same when a default changes."""
-    words = ["proponent", "train", str(data), "--out", str(out), "--model", tables["model"]["name"]]
-    options = {
-        "array": tables["data"]["array"],
-        "latent_dim": tables["model"]["latent_dim"],
-        **tables["objective"],
-        **tables["training"],
-    }
-    for name, value in options.items():
-        if value is not None:
-            words += [f"--{name.replace('_', '-')}", str(value)]
-    if tables["data"]["channels_last"]:
-        words.append("--channels-last")
-    return shlex.join(words)
+    say(f"Next: proponent self-influence {shlex.quote(str(folder.path))}")

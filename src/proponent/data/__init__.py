@@ -11,13 +11,22 @@ from proponent.data._batch import (
     move,
     take,
 )
+from proponent.data._changes import DataChangedError
+from proponent.data._data_set import DataSet
 from proponent.data._digits import PlantedDigits, digits_with_patches
 from proponent.data._fingerprint import fingerprint
+from proponent.data._left_aside import LeftAside
+from proponent.data._open import open_data
+from proponent.data._random_data import RandomDataWarning
 from proponent.data._scale import as_floats
 
 __all__ = [
     "Batch",
+    "DataChangedError",
+    "DataSet",
+    "LeftAside",
     "PlantedDigits",
+    "RandomDataWarning",
     "as_batch",
     "as_floats",
     "batch_size",
@@ -27,6 +36,7 @@ __all__ = [
     "fingerprint",
     "map_leaves",
     "move",
+    "open_data",
     "read_array",
     "take",
 ]

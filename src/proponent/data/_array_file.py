@@ -6,13 +6,18 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+# Files over this size are mapped into memory where that was asked for.
+_SMALL = 256 << 20
 
-def read_array(path: str | Path, name: str | None = None) -> npt.NDArray[Any]:
+
+def read_array(path: str | Path, name: str | None = None, *, mapped: bool = False) -> npt.NDArray[Any]:
     """Read an array of numbers with samples along the first axis. Nothing in the file is executed.
 
     Args:
         path: A `.npy` or `.npz` file.
         name: Which array of a `.npz` file; not needed where it holds only one.
+        mapped: Whether a large `.npy` file may stay on the disk, mapped into memory; writing to the array
+            doesn't change the file.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -27,7 +32,7 @@ def read_array(path: str | Path, name: str | None = None) -> npt.NDArray[Any]:
         raise ValueError(
             f"The data must be a `.npy` or `.npz` file, got `{path.name}`. Save the array with `numpy.save`."
         )
-    array = _read_named(path, name) if path.suffix == ".npz" else _read_single(path, name)
+    array = _read_named(path, name) if path.suffix == ".npz" else _read_single(path, name, mapped)
     if array.dtype.kind not in "fiub":
         raise ValueError(
             f"`{path}` must hold numbers, got dtype {array.dtype}. Encode text and dates as numbers first."
@@ -39,9 +44,11 @@ def read_array(path: str | Path, name: str | None = None) -> npt.NDArray[Any]:
     return array
 
 
-def _read_single(path: Path, name: str | None) -> npt.NDArray[Any]:
+def _read_single(path: Path, name: str | None, mapped: bool) -> npt.NDArray[Any]:
     if name is not None:
         raise ValueError(f"A `.npy` file holds one array without a name, but `{name}` was asked of `{path}`.")
+    if mapped and path.stat().st_size > _SMALL:
+        return _mapped(path)
     with path.open("rb") as file:
         array = _load(path, file)
         if not isinstance(array, np.ndarray):  # numpy goes by the content
@@ -76,6 +83,14 @@ def _load(path: Path, file: IO[bytes]) -> Any:
         return np.load(file, allow_pickle=False)
     except Exception as error:  # damaged headers raise nearly anything, from TokenError to MemoryError
         raise _unreadable(path, error) from error
+
+
+def _mapped(path: Path) -> npt.NDArray[Any]:
+    try:
+        array: npt.NDArray[Any] = np.lib.format.open_memmap(path, mode="c")
+    except Exception as error:
+        raise _unreadable(path, error) from error
+    return array
 
 
 def _unreadable(path: Path, error: Exception) -> ValueError:
