@@ -16,7 +16,8 @@ def likely(draws: Draws, found: int, unseen: int, guess: float | None) -> int:
     A guess, not a guarantee: the learner is often wrong about what it has not seen, so its own guess is only
     the mean of a wide law that the answers then narrow down.
 
-    >>> likely(Draws(np.zeros(0), np.zeros(0), np.zeros(0, bool)), 0, 1000, 40.0)  # of a gamma law, less than half its mean
+    >>> nothing = Draws(np.zeros(0), np.zeros(0), np.zeros(0, bool))
+    >>> likely(nothing, 0, 1000, 40.0)  # of a gamma law, less than half its mean
     19
 
     Args:
