@@ -7,7 +7,7 @@ import torch
 from data_toys import idx_bytes, reasons, write_idx
 from PIL import Image
 
-from proponent.data import _array_file, _arrays, _cache, _room, open_data, read_array
+from proponent.data import _array_file, _arrays, _cache, open_data, read_array
 
 RNG = np.random.default_rng(0)
 BYTES = RNG.integers(0, 256, (5, 12, 10), dtype=np.uint8)
@@ -145,19 +145,7 @@ def test_large_files_are_mapped(tmp_path, monkeypatch):
         open_data(tmp_path / "x.npy")
 
 
-def test_more_than_memory_needs_a_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(_room, "_memory", lambda: 10_000)
-    with pytest.raises(ValueError, match=r"Give `cache`, a folder: the samples then stay on the disk"):
-        open_data(np.zeros((500, 20)))
-    assert len(open_data(np.zeros((500, 20)), tmp_path / "cache")) == 500
-    singles = np.zeros((500, 20), dtype=np.float32)
-    assert len(open_data(singles)) == 500  # they are in memory already
-    singles[3, 3] = np.nan
-    with pytest.raises(ValueError, match=r"Give `cache`, a folder to keep it in"):
-        open_data(singles)
-
-
-def test_archives(tmp_path, monkeypatch):
+def test_archives(tmp_path):
     np.savez_compressed(tmp_path / "x.npz", x=BYTES, y=np.arange(5))
     assert open_data(tmp_path / "x.npz", array="x").values.shape == (5, 1, 12, 10)
     with pytest.raises(ValueError, match=r"holds 2 arrays"):
@@ -165,10 +153,6 @@ def test_archives(tmp_path, monkeypatch):
     (tmp_path / "no.npz").write_text("text")
     with pytest.raises(ValueError, match=r"is not an array file"):
         open_data(tmp_path / "no.npz")
-    monkeypatch.setattr(_room, "_memory", lambda: 1000)
-    with pytest.raises(ValueError, match=r"or more, over the 500 B .*For larger arrays save the array with"):
-        open_data(tmp_path / "x.npz", array="x")
-    assert len(open_data(tmp_path / "x.npz", array="y")) == 5
 
 
 def test_an_archive_that_lies_about_its_size(tmp_path):

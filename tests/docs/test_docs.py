@@ -56,7 +56,7 @@ def test_every_command_is_documented():
     for name, command in commands.all_commands().items():
         assert f"proponent {name}" in rendered
         for parameter in command.params:
-            assert parameter.opts[0] in rendered or parameter.name.upper() in rendered
+            assert parameter.opts[0] in rendered or (parameter.metavar or parameter.name.upper()) in rendered
 
 
 def test_a_missing_command_stops_the_build():
